@@ -335,8 +335,7 @@ TEXT(io_write_rate)
 	return format_size(dst, p->m[GK_PM_IO_WRITE_RATE]);
 }
 
-/* A process without a rank (most have none) shows "-", because that is no
- * error. */
+/* A process without a rank shows "-": most have none, and that is no error. */
 TEXT(rank)
 {
 	(void)snap;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * condition.c - owns the table of conditions, which are looked for in GPUs that
- * answer.
+ * condition.c - owns the table of the conditions that are looked for in GPUs
+ * that answer.
  */
 #include "format/condition.h"
 

@@ -22,8 +22,8 @@ struct page {
 	int label_width; /* width of "[3]" or "[3:1]" */
 };
 
-/* The colours of a value: `bright` from a threshold on, else `calm`; grey if
- * unknown. */
+/* The colours of a value: `bright` from a threshold on, otherwise `calm`; grey
+ * if the value is unknown. */
 struct heat {
 	int64_t bright_from;
 	enum gk_color calm, bright;

@@ -118,7 +118,7 @@ static void close_group(struct json *j, char bracket)
 	j->first = false;
 }
 
-/* An empty text means an unknown value and becomes null. */
+/* Adds a text; an empty text means an unknown value and becomes null. */
 static void put_json_text(struct json *j, const char *name, const char *value)
 {
 	put_json_key(j, name);
@@ -414,7 +414,7 @@ static void put_json_processes(struct json *j, const struct gk_snapshot *snap,
 }
 
 /* Writes the state without its duration, because only earlier snapshots would
- * tell since when it has lasted. */
+ * show how long it has lasted. */
 static void put_json_state(struct json *j, const struct gk_snapshot *snap,
 			   const struct gk_device *d)
 {

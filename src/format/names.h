@@ -41,7 +41,7 @@ bool gk_device_unread(const struct gk_device *device);
 
 /*
  * Whether the driver has listed a device's processes. If not, a snapshot
- * without processes tells nothing.
+ * without processes proves nothing.
  */
 bool gk_processes_known(const struct gk_device *device);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If more memory than this (in bytes) has no known owner, it is not the
- * driver's alone. */
+/* If more memory than this (in bytes) has no known owner, it cannot all be the
+ * driver's. */
 #define DRIVER_MOST ((int64_t)2 << 30)
 
 /* ---- the owner of a process ---- */

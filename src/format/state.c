@@ -123,8 +123,8 @@ static unsigned reasons_of(const struct gk_device *d)
 	return reasons > 0 ? (unsigned)(uint64_t)reasons : 0;
 }
 
-/* Returns what holds the clocks back, or NULL. Heat is left out: it is a state
- * of its own. */
+/* Returns the reason that holds the clocks back, or NULL. Heat is left out,
+ * because it is a state of its own. */
 static const char *held_by(unsigned why)
 {
 	static const struct {
@@ -140,7 +140,7 @@ static const char *held_by(unsigned why)
 	return NULL;
 }
 
-/* Keeps in *since when a condition began to hold; 0: it does not hold. */
+/* Records in *since when a condition began to hold; 0: it does not hold. */
 static void see_since(uint64_t *since, bool holds, uint64_t now)
 {
 	if (!holds)
@@ -195,7 +195,7 @@ void gk_seen_take(struct gk_seen *seen, const struct gk_snapshot *snap)
 	}
 }
 
-/* ---- what a GPU is ---- */
+/* ---- the states ---- */
 
 bool gk_device_gone(const struct gk_device *d)
 {
@@ -420,7 +420,7 @@ struct gk_state gk_state_of(const struct gk_seen *seen,
 	    say_alert(gpu, snap, d, &s) || say_hot(gpu, snap, d, options, &s) ||
 	    say_condition(gpu, snap, d, false, options.width, &s) ||
 	    say_held(gpu, snap, d, options.width, &s)) {
-		/* say_...() has written the text */
+		/* one of the functions above has written the text */
 	} else if (number_of(d, GK_M_MIG_MODE) > 0) {
 		s.kind = GK_STATE_MIG;
 		snprintf(s.words, sizeof s.words, "MIG %u",

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of waiting come after all others, because waiting is not work. */
+/* Whether a row is waiting. Such rows come after all others, because waiting is
+ * not work. */
 static bool is_wait(const struct gk_trace_row *row)
 {
 	return !strncmp(row->name, "wait", 4);

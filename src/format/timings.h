@@ -11,7 +11,7 @@
 
 enum gk_timings_sort { GK_TIMINGS_SELF, GK_TIMINGS_CUMULATIVE };
 
-/* The whole run, with the driver's part told apart. */
+/* Sums over the whole run, with the driver's part given separately. */
 struct gk_timings_sum {
 	uint64_t startup_ns; /* CPU time until tracing began */
 	uint64_t total_ns;   /* time since then */

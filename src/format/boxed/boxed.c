@@ -17,8 +17,8 @@ static int limit_width(int value, int limit)
 }
 
 /*
- * Returns the report's width: what the processes' commands need, but at least
- * 140 columns or, if it has fewer, the terminal's width.
+ * Returns the report's width: as wide as the processes' commands need, but at
+ * least 140 columns or, if the terminal has fewer, the terminal's width.
  */
 static int width_of(const struct gk_snapshot *snap, int terminal)
 {

@@ -24,8 +24,8 @@ enum field_id {
 
 #define NAME_WIDTH 19
 
-/* The fields in display order. If not all fit, those of the least worth are
- * left out. */
+/* The fields in display order. If not all of them fit, those with the least
+ * worth are left out. */
 static const struct {
 	const char *title;
 	int width, worth;
@@ -57,8 +57,8 @@ static void measure_fields(int inner, int widths[FIELD_COUNT])
 }
 
 /*
- * Formats memory as "12GiB/80GiB". For a GPU in trouble, its state and how long
- * that has lasted replace the total.
+ * Formats memory as "12GiB/80GiB". If the GPU is in trouble, its state and the
+ * duration of that state replace the total.
  */
 static void memory_text(struct gk_buf *dst, const struct gk_box *box,
 			const struct gk_device *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.h - what the parts of the boxed report share. Internal. */
+/* part.h - declarations that the parts of the boxed report share. Internal. */
 #ifndef GK_FORMAT_BOXED_PART_H
 #define GK_FORMAT_BOXED_PART_H
 

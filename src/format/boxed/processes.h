@@ -24,7 +24,7 @@ struct gk_process_table {
 };
 
 /*
- * Lays out a table. If not all columns fit, those of the least worth are left
+ * Lays out a table. If not all columns fit, those with the least worth are left
  * out.
  */
 void gk_process_table_measure(struct gk_process_table *table,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h - what the parts of the table of GPUs share. Internal. */
+/*
+ * table.h - declarations that the parts of the table of GPUs share. Internal.
+ */
 #ifndef GK_FORMAT_BOXED_TABLE_H
 #define GK_FORMAT_BOXED_TABLE_H
 
@@ -45,7 +47,7 @@ enum bar_kind { BAR_MEM, BAR_MBW, BAR_UTL, BAR_PWR, BAR_NONE };
 
 /*
  * Adds the bars beside one line of a device, and ends the line. If `right` is
- * BAR_NONE, the left bar fills the space of both.
+ * BAR_NONE, the left bar fills the space of both bars.
  */
 void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,
 		 enum bar_kind left, enum bar_kind right);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whose value a GPU instance has. */
+/* Whose value a GPU instance shows: that of its board, or its own. */
 enum of { BOARD, OWN };
 
 static const struct row {
@@ -36,8 +36,9 @@ static const struct row {
 #define ROWS (sizeof rows / sizeof *rows)
 
 /*
- * The profile of a GPU instance. The name of a MIG device says that of its
- * compute instance, "MIG 1c.3g.40gb", which ends in the other.
+ * The profile of a GPU instance. The name of a MIG device contains the profile
+ * of its compute instance, such as "MIG 1c.3g.40gb", which ends with that of
+ * the GPU instance.
  */
 static const char *instance_profile(const struct gk_device *d)
 {
@@ -86,10 +87,10 @@ static void add_labels(const struct gk_rendering *r, const struct gk_device *d,
 }
 
 /*
- * Whether a device has samples: each GPU instance once, whatever number of
- * compute instances it has, and each GPU without instances. As in
- * dcgm-exporter, a split GPU is told by its instances alone, so that sums count
- * nothing twice.
+ * Whether a device has samples: each GPU instance once, however many compute
+ * instances it has, and each GPU without instances. As in dcgm-exporter, a
+ * split GPU is reported only through its instances, so that sums count nothing
+ * twice.
  */
 static bool is_told(const struct gk_snapshot *snap, size_t device)
 {

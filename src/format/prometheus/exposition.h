@@ -32,7 +32,7 @@ struct gk_exposition {
 
 /*
  * Adds a sample. The first sample of a family is preceded by the family's head,
- * so all samples of a family must be added one after the other. labels and more
+ * so all samples of a family must be added one after another. labels and more
  * are name="value" pairs separated by commas; either may be "".
  */
 void gk_exposition_sample(struct gk_exposition *e, const struct gk_family *f,

@@ -19,7 +19,8 @@
 
 #define PREFIX "nvidia_smi_"
 
-/* How a unit of nvidia-smi appears in names, and the base unit in it. */
+/* The suffix that a unit of nvidia-smi has in names, and the factor that
+ * converts the unit to the base unit. */
 static const struct {
 	const char *unit, *suffix;
 	double factor;
@@ -29,7 +30,8 @@ static const struct {
     {"us", "_seconds", 1e-6},  {"ms", "_seconds", 1e-3},
 };
 
-/* Words for two states. Those for more are numbers of NVML's. */
+/* Numbers for words that name one of two states. States with more values are
+ * exported as NVML's numbers. */
 static const struct {
 	const char *word;
 	int number;
@@ -70,7 +72,7 @@ static void field_name(char dst[GK_NAME_MAX], const char *field,
 	}
 }
 
-/* Its UUIDs have no "GPU-" or "MIG-". */
+/* The UUID as nvidia_gpu_exporter shows it, without "GPU-" or "MIG-". */
 static const char *bare_uuid(const struct gk_device *d)
 {
 	return strncmp(d->uuid, "GPU-", 4) && strncmp(d->uuid, "MIG-", 4)
@@ -105,8 +107,8 @@ static bool read_state(const char *text, double *ret_number)
 }
 
 /*
- * A number that a text is: decimal, hexadecimal, the digits of "P8", and of a
- * version of more than two parts the first two.
+ * Reads a number from a text: decimal or hexadecimal; of "P8", the digits; of a
+ * version with more than two parts, the first two parts.
  */
 static bool read_text_number(const struct gk_smi_field *field, const char *text,
 			     double *ret_number)
@@ -122,7 +124,8 @@ static bool read_text_number(const struct gk_smi_field *field, const char *text,
 	return !*end || (version && *end == '.');
 }
 
-/* The value of a field as a number. False: it is absent, or a text. */
+/* Returns the value of a field as a number. False: the value is absent, or is a
+ * text. */
 static bool read_number(const struct gk_smi_field *field,
 			const struct gk_smi_at *at, double *ret_number)
 {
@@ -144,7 +147,7 @@ static bool read_number(const struct gk_smi_field *field,
 	return found;
 }
 
-/* Texts, even if all their characters are digits. */
+/* Whether a field is a text, even if all its characters are digits. */
 static bool is_text(const struct gk_smi_field *field)
 {
 	static gk_smi_show *const texts[] = {gk_smi_timestamp, gk_smi_name,
@@ -185,8 +188,8 @@ static const struct gk_smi_query *gpu_query(void)
 	return &gk_smi_queries[0];
 }
 
-/* The reasons of clocks also have the name that drivers before 535 gave them,
- * which dashboards use. */
+/* The clocks' reasons are also added under the names that drivers before 535
+ * gave them, because dashboards use those names. */
 static void add_fields(struct gk_rendering *r)
 {
 	const struct gk_smi_query *query = gpu_query();
@@ -200,7 +203,7 @@ static void add_fields(struct gk_rendering *r)
 			add_field(r, &query->fields[i], query->fields[i].other);
 }
 
-/* ---- its own families ---- */
+/* ---- families of its own ---- */
 
 /* The labels of gpu_info: nvidia-smi's fields. */
 static const struct {
@@ -263,7 +266,7 @@ static void add_gpu_info(struct gk_rendering *r)
 	}
 }
 
-/* Metrics that nvidia-smi does not query, of GPUs and of GPU instances. */
+/* Metrics of GPUs and of GPU instances that nvidia-smi does not query. */
 static const struct more {
 	bool mig;
 	enum gk_metric metric;
@@ -354,7 +357,7 @@ static void add_xid_counts(struct gk_rendering *r, size_t device)
 	}
 }
 
-/* When a number came last; 0: too long ago to be remembered. */
+/* When an Xid number last occurred; 0: too long ago to be remembered. */
 static uint64_t time_of_xid(const struct gk_xids *xids, uint32_t number)
 {
 	for (size_t i = xids->count; i--;)
@@ -417,7 +420,8 @@ static void add_smi_processes(struct gk_rendering *r, bool memory)
 	}
 }
 
-/* The processes that compute on a GPU or on its MIG devices. */
+/* Returns the number of processes that compute on a GPU or on its MIG
+ * devices. */
 static int64_t count_computing(const struct gk_snapshot *snap, unsigned gpu)
 {
 	int64_t count = 0;

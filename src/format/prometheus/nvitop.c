@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If a row shows a share of memory, its metric is COUNT (no metric of its
- * own). */
+/* If a row shows a share of memory, it has no metric of its own, and its metric
+ * is COUNT. */
 struct row {
 	int metric;
 	struct gk_family family;
@@ -64,7 +64,7 @@ static struct gk_value tenths_of_whole(struct gk_value part,
 		return part;
 	if (whole.why || whole.v <= 0)
 		return (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
-	/* In tenths of a percent, because nvitop rounds to them. */
+	/* In tenths of a percent, as nvitop rounds them. */
 	return (struct gk_value){(part.v * 1000 + whole.v / 2) / whole.v,
 				 GK_PRESENT};
 }

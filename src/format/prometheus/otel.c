@@ -28,7 +28,7 @@ static const struct row {
 #undef OTEL
 };
 
-/* The states of the conventions, and ours that they stand for. */
+/* The states of the conventions, and our states that map to each. */
 enum health { HEALTH_OK, HEALTH_DEGRADED, HEALTH_FAILED, HEALTH_COUNT };
 static const char *const health_names[HEALTH_COUNT] = {"ok", "degraded",
 						       "failed"};
@@ -78,7 +78,7 @@ static void add_otel_row(struct gk_rendering *r, const struct row *row)
 	}
 }
 
-/* The part of its memory that is used, which no metric is. */
+/* Adds the part of a GPU's memory that is in use, which is not a metric. */
 static void add_otel_memory(struct gk_rendering *r)
 {
 	static const struct gk_family f = {

@@ -41,11 +41,14 @@ static void choose_processes(struct gk_rendering *r)
 	r->left_out = r->snap->process_count - count;
 }
 
-/* For each set of names: adds its families; adds to a set what they need. */
+/*
+ * For each set of names: a function that adds its families, and one that adds
+ * the metrics they need to a set.
+ */
 static const struct {
 	void (*render)(struct gk_rendering *);
 	void (*metrics)(struct gk_metric_set *); /* NULL: gk_own_metrics() */
-	bool details; /* of gk_detail, besides metrics */
+	bool details; /* needs the texts of gk_detail, too */
 } sets[GK_NAMES_COUNT] = {
     [GK_NAMES_GPUKIT] = {gk_render_own, NULL, false},
     [GK_NAMES_DCGM] = {gk_render_dcgm, gk_dcgm_metrics, false},

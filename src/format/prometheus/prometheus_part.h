@@ -9,7 +9,7 @@
 #include "format/prometheus/exposition.h"
 #include "format/prometheus/prometheus.h"
 
-/* The help of gpukit_up, which also pages without a driver have. */
+/* The help text of gpukit_up, which pages without a driver also have. */
 #define GK_UP_HELP "1 = there is a driver, 0 = there is none"
 
 /* The state of the formatter. device_labels has one text per device. */

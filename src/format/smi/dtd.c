@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dtd.c - declares the elements of -q -x. A name is declared once, though
- * several groups can have an element of that name.
+ * dtd.c - declares the elements of -q -x. A name is declared once, although
+ * several groups may have an element with that name.
  */
 #include "format/smi/dtd.h"
 #include "base/array.h"
@@ -13,8 +13,8 @@ enum { ELEMENTS_MAX = 512, CHILDREN_MAX = 80, DEPTH_MAX = 8 };
 
 struct element {
 	const char *name;
-	bool text;  /* it can be a text instead of elements */
-	bool loose; /* its children differ from place to place */
+	bool text;  /* it can contain a text instead of elements */
+	bool loose; /* its children differ between its occurrences */
 	struct {
 		const char *name;
 		char times;
@@ -31,7 +31,8 @@ struct dtd {
 
 static const struct {
 	gk_smi_log_list *list;
-	struct gk_smi_log_element element; /* from the list's depth */
+	/* depth is relative to the list's depth */
+	struct gk_smi_log_element element;
 } listed[] = {
     {gk_smi_log_mig_devices, {0, "mig_devices", true, true, '?', NULL}},
     {gk_smi_log_supported_clocks,
@@ -52,8 +53,8 @@ static const struct {
     {gk_smi_log_processes, {2, "used_memory", false, false, '?', NULL}},
 };
 
-/* Returns the element of a name. The last one is used where there is no room.
- */
+/* Returns the element with a name. If there is no room, returns the last
+ * element. */
 static struct element *declare(struct dtd *dtd, const char *name)
 {
 	for (size_t i = 0; i < dtd->count; i++)
@@ -87,7 +88,7 @@ static void add_element(struct dtd *dtd, const struct gk_smi_log_element *e)
 		add_child(dtd, dtd->open[e->depth - 1], e->name, e->times);
 	element->text |= !e->group || e->collapses;
 	element->loose |= e->group && element->children > 0;
-	/* A deeper row below a text is beside it in the XML. */
+	/* In the XML, a deeper row below a text is a sibling of the text. */
 	dtd->open[e->depth] = e->group ? element : dtd->open[e->depth - 1];
 }
 
@@ -120,7 +121,8 @@ static void add_declaration(struct gk_buf *out, const struct element *e)
 		      e->children && (e->text || e->loose) ? "*" : "");
 }
 
-/* The comment is all that a published output shows of the tool's own DTD. */
+/* The comment is the only part of the tool's own DTD that a published output
+ * shows. */
 static void add_declarations(struct gk_buf *out, struct dtd *dtd,
 			     const struct gk_snapshot *snap)
 {

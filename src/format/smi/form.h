@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * form.h - which form of nvidia-smi's output a driver has. A row of a table
- * says from which driver until which one it is shown; what else differs between
- * generations is in struct gk_smi_form.
+ * gives the first and the last driver that shows it; all other differences
+ * between generations are in struct gk_smi_form.
  */
 #ifndef GK_FORMAT_SMI_FORM_H
 #define GK_FORMAT_SMI_FORM_H
@@ -14,10 +14,11 @@
 
 /*
  * In tables, a driver is its major version (535) or, where a branch changed,
- * also its minor version (535161 is 535.161). SINCE() and UNTIL() include it;
- * UNTIL(535) means all of 535. ALSO(580173) adds, to a row of newer drivers,
- * those of one older branch from this version on. The three can be joined by |,
- * also with conditions of a table's own, from GK_SMI_OWN_BIT on.
+ * also its minor version (535161 is 535.161). SINCE() and UNTIL() include the
+ * driver that they name; UNTIL(535) means all of 535. ALSO(580173) adds, to a
+ * row of newer drivers, the drivers of one older branch from this version on.
+ * The three can be joined by |, also with conditions that a table defines
+ * itself, from GK_SMI_OWN_BIT on.
  */
 typedef uint64_t gk_smi_when;
 
@@ -38,12 +39,13 @@ bool gk_smi_fits(gk_smi_when when, unsigned level);
  */
 unsigned gk_smi_level(const struct gk_snapshot *snap);
 
-/* What differs between generations but is not a row of a table. */
+/* The differences between generations that are not rows of a table. */
 struct gk_smi_form {
 	unsigned since; /* the first driver with this form, as a level */
 	int dtd;        /* the version of the document type of -q -x */
 	int key;        /* the column of the colons of -q */
-	bool rounds_up; /* memory in MiB; older drivers cut it */
+	/* memory in MiB is rounded up; older drivers truncate it */
+	bool rounds_up;
 };
 
 /* Returns the form of a driver of this level. */

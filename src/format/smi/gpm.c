@@ -9,7 +9,7 @@ enum { NONE = -1 };
 
 static const struct range {
 	unsigned first, count, step;
-	int number; /* of the first, or NONE */
+	int number; /* number of the first column, or NONE */
 	const char *title, *unit;
 } ranges[] = {
 #define GPM(...) {__VA_ARGS__},

@@ -61,13 +61,13 @@ const struct gk_smi_section gk_smi_sections[] = {
     {0},
 };
 
-/* Conditions of rows besides the driver; a row has at most one. */
+/* Conditions of rows other than the driver; a row has at most one. */
 #define ALWAYS          ((gk_smi_when)0)
 #define CONDITION(n)    ((gk_smi_when)(n) << GK_SMI_OWN_BIT)
 #define HEXADECIMAL     CONDITION(1) /* shown without 0x in XML */
 #define WITH_SRAM       CONDITION(2) /* SRAM errors are counted by kind */
 #define WITHOUT_SRAM    CONDITION(3)
-#define BY_PLACE        CONDITION(4) /* errors are counted by place */
+#define BY_PLACE        CONDITION(4) /* errors are counted by location */
 #define BY_KIND         CONDITION(5)
 #define WITH_TLIMIT     CONDITION(6) /* thresholds are distances to a limit */
 #define WITHOUT_TLIMIT  CONDITION(7)
@@ -82,8 +82,8 @@ static bool is_newer_than(const struct gk_device *d, int major, int minor)
 }
 
 /*
- * Boards since Ampere count errors of SRAM by kind, which drivers tell since
- * 535.161; boards before Turing count errors by place.
+ * Boards since Ampere count SRAM errors by kind, which drivers report since
+ * 535.161; boards before Turing count errors by location.
  */
 static bool has_sram_kinds(const struct gk_smi_at *at, unsigned level)
 {
@@ -93,7 +93,7 @@ static bool has_sram_kinds(const struct gk_smi_at *at, unsigned level)
 	       is_newer_than(at->device, 8, 0);
 }
 
-/* Drivers up to 525 show thresholds of all boards in degrees. */
+/* Drivers up to 525 show the thresholds of all boards in degrees. */
 static bool has_tlimit(const struct gk_smi_at *at, unsigned level)
 {
 	return level >= GK_SMI_LEVEL(526, 0) &&
@@ -486,15 +486,17 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 	gk_buf_puts(out, "</nvidia_smi_log>\n");
 }
 
-/* ---- its elements ---- */
+/* ---- the elements of the XML ---- */
 
-/* Of conditions, only those of the driver are judged: boards differ. */
+/* Checks only conditions on the driver, because the others differ between
+ * boards. */
 static bool may_be(gk_smi_when when, const struct gk_snapshot *snap)
 {
 	return gk_smi_fits(when & ~CONDITION_OF(when), gk_smi_level(snap));
 }
 
-/* Tells of the elements of rows; `deeper` is the depth of what they are in. */
+/* Reports the elements of rows; `deeper` is the depth of the element that
+ * contains them. */
 static void tell_rows(const struct gk_snapshot *snap, const struct row *rows,
 		      size_t count, int deeper, gk_smi_log_on *on, void *arg)
 {
@@ -521,7 +523,7 @@ static void tell_rows(const struct gk_snapshot *snap, const struct row *rows,
 	}
 }
 
-/* The root's elements that follow those about the machine. */
+/* The root's elements after those about the machine. */
 static const struct gk_smi_log_element of_root[] = {
     {1, "attached_gpus", false, false, 0, NULL},
     {1, "error_string", false, false, '?', NULL},

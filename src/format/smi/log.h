@@ -41,8 +41,8 @@ void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     unsigned sections, unsigned gpus,
 		     const struct gk_smi_absent *absent);
-/* The report on units, chassis with several GPUs, of -u; their number, or why
- * it is not known. */
+/* Adds the report of -u on units, which are chassis with several GPUs. `units`
+ * is their number, or why it is unknown. */
 void gk_smi_log_units(struct gk_buf *out, const struct gk_snapshot *snap,
 		      const char *units);
 /* Adds the declarations of a report's elements: gk_smi_dtd(), or NULL. */
@@ -54,10 +54,12 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 struct gk_smi_log_element {
 	int depth;        /* 0: the root */
 	const char *name; /* NULL: only what `list` adds */
-	bool group;       /* it has elements, not a text */
-	bool collapses;   /* a group can be a text instead */
+	bool group;       /* it contains elements, not a text */
+	bool collapses;   /* a group that may contain a text instead */
 	char times;       /* 0: once, ?: at most once, *: any number */
-	/* What adds the elements in it, which no table has; NULL: nothing. */
+	/*
+	 * Adds the elements inside it that no table has; NULL: there are none.
+	 */
 	gk_smi_log_list *list;
 };
 
@@ -69,7 +71,7 @@ typedef void gk_smi_log_on(void *arg, const struct gk_smi_log_element *element);
 void gk_smi_log_elements(const struct gk_snapshot *snap, gk_smi_log_on *on,
 			 void *arg);
 
-/* The number of the DTD that this driver's tool names. */
+/* The version of the DTD that this driver's nvidia-smi names. */
 int gk_smi_log_dtd_version(const struct gk_snapshot *snap);
 
 /* Adds a text as XML content, escaping markup characters. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The lines of a process have their colon in this column with all drivers. */
+/* With all drivers, the lines of a process have their colon in this column. */
 enum { PROCESS_COLUMN = 42 };
 
 static void add_key(struct gk_buf *out, int depth, const char *label,
@@ -227,8 +227,8 @@ static void add_samples(struct gk_buf *out, const struct gk_smi_at *at,
 }
 
 /*
- * The XML's list of accounts, which captures only have empty: what it has
- * otherwise is not known.
+ * The XML's list of accounts. It is empty in all captures, so the form of its
+ * entries is not known.
  */
 void gk_smi_log_accounted(struct gk_buf *out, const struct gk_smi_at *at,
 			  bool xml)

@@ -11,7 +11,7 @@
 /* The indentation per level. */
 enum { GK_SMI_STEP = 4 };
 
-/* Adds a key, and a colon in the column that the driver's form has. */
+/* Adds a key, and a colon in the column that the driver's form gives. */
 void gk_smi_key(struct gk_buf *out, const struct gk_snapshot *snap, int depth,
 		const char *label);
 

@@ -73,9 +73,9 @@ static const struct process_column {
 };
 
 /*
- * The width of columns, what ends a line, and the columns of the titles of a
- * process's id and type. Drivers of 530, of which captures of dmon are known,
- * had the width of newer ones already.
+ * The width of columns, the text at the end of a line, and the columns of the
+ * titles of a process's id and type. Captures of dmon show that drivers of
+ * branch 530 already had the width of newer ones.
  */
 static const struct mon_form {
 	gk_smi_when when;
@@ -153,7 +153,10 @@ static void add_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 		gk_buf_printf(out, "%*s", width, text);
 }
 
-/* A line of titles or units; the first cell, date and time are given. */
+/*
+ * Adds a line of titles or units; the caller gives the first cell, date and
+ * time.
+ */
 static void dmon_title(struct gk_buf *out, const struct gk_snapshot *snap,
 		       const struct gk_smi_mon *mon, const char *gpu,
 		       const char *date, const char *time, bool units)
@@ -241,7 +244,7 @@ static void device_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 	add_cell(out, mon, width, text);
 }
 
-/* Numbers are truncated, as those of the other columns. */
+/* Numbers are truncated, like those of the other columns. */
 static void gpm_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 		     double value)
 {

@@ -7,18 +7,19 @@
 
 enum gk_smi_moment { GK_SMI_WITH_DATE = 1, GK_SMI_WITH_TIME = 2 };
 
-/* NVML's ids of GPM metrics are at most this many. */
+/* The highest id of NVML's GPM metrics. */
 enum { GK_SMI_GPM_MAX = 332 };
 
 /* The columns to show, and how lines look. */
 struct gk_smi_mon {
 	const char *groups; /* letters of -s */
 	unsigned moment;    /* bits of gk_smi_moment */
-	/* of dmon: */
+	/* the following members are for dmon only */
 	unsigned gpm[GK_SMI_GPM_MAX]; /* ids of --gpm-metrics, in this order */
 	size_t gpm_count;
 	bool csv;
-	bool no_titles, no_units; /* without the first line, the second */
+	/* omit the first line, omit the second line */
+	bool no_titles, no_units;
 };
 
 /* The column of a GPM metric. */

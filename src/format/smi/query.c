@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bits of gk_smi_field.when besides the drivers. */
+/* Bits of gk_smi_field.when other than the drivers. */
 #define ALL            ((gk_smi_when)0)
 #define BIT_OF(n)      ((gk_smi_when)1 << (GK_SMI_OWN_BIT + (n)))
 #define DEPRECATED     BIT_OF(0)
@@ -131,8 +131,8 @@ SHOW(graphics_clock)
 
 #define FIELD(name, other, unit, when, source, ...)                            \
 	FIELD_(name, other, unit, when, source, __VA_ARGS__)
-/* FIELD has expanded `source` by now, to the three arguments show, what and
- * arg. */
+/* Here, FIELD has already expanded `source` to the three arguments show, what
+ * and arg. */
 #define FIELD_(name, other, unit, when, show, what, arg, help)                 \
 	{name, other, unit, when, {show, what, arg}, help},
 

@@ -22,8 +22,8 @@ struct paper {
 };
 
 /*
- * Adds a line between rows, of four characters: the left edge, what fills the
- * cells, what joins them, the right edge.
+ * Adds a line between rows. `of` has four characters: the left edge, the fill
+ * of the cells, the joint between cells, the right edge.
  */
 static void rule(const struct paper *p, const gk_smi_cells cells,
 		 const char *of)
@@ -93,8 +93,8 @@ static const char *missing_text(enum gk_absence why)
 }
 
 /*
- * Of a GPU that must be reset, some cells are N/A, not ERR!: a capture of an
- * A100 with driver 595.71.
+ * For a GPU that must be reset, some cells show N/A rather than ERR!. Source: a
+ * capture of an A100 with driver 595.71.
  */
 static struct gk_value quiet(struct gk_value value)
 {
@@ -200,7 +200,7 @@ static const char *known_text(const char *text)
 	return *text ? text : "ERR!";
 }
 
-/* A GPU's name, persistence mode, place, display and errors. */
+/* Adds a GPU's name, persistence mode, PCI address, display and errors. */
 static void first_row(const struct paper *p, const struct gk_device *d)
 {
 	const struct gk_smi_table_form *f = p->form;
@@ -216,7 +216,9 @@ static void first_row(const struct paper *p, const struct gk_device *d)
 		      format_ecc(errors, d));
 }
 
-/* What a GPU does now. */
+/*
+ * Adds the GPU's current state: fan, temperature, power, memory, utilisation.
+ */
 static void second_row(const struct paper *p, const struct gk_device *d)
 {
 	static const char *const modes[] = {"Default", "E. Thread",
@@ -302,7 +304,7 @@ static void mig_table(const struct paper *p)
 	line(p);
 }
 
-/* The instances of a process; N/A stands one column to the right. */
+/* Formats the instance ids of a process; N/A stands one column to the right. */
 static void format_instances(char dst[TWO_CELLS], const struct gk_device *d)
 {
 	char gi[CELL], ci[CELL];

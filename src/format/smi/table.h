@@ -13,7 +13,10 @@ void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap);
 /* Adds to a set the metrics that the table shows. */
 void gk_smi_table_wanted(struct gk_metric_set *set);
 
-/* -L: one line per GPU and MIG device; those of absent GPUs in their places. */
+/*
+ * -L: one line per GPU and MIG device; the lines of absent GPUs are in their
+ * places.
+ */
 void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap,
 		 const struct gk_smi_absent *absent);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_form.c - owns the layouts of the table, as captures show them
- * (docs/SMI.md). A generation has those rows of a layout that it did not
- * change: they are macros.
+ * (docs/SMI.md). Rows that several generations share are macros.
  */
 #include "format/smi/table_form.h"
 #include "base/array.h"

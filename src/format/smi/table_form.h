@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_form.h - the layout of the table of nvidia-smi, which grew over time.
- */
+/* table_form.h - the layout of nvidia-smi's table, which changed over time. */
 #ifndef GK_FORMAT_SMI_TABLE_FORM_H
 #define GK_FORMAT_SMI_TABLE_FORM_H
 
@@ -12,12 +11,13 @@ typedef int gk_smi_cells[5];
 struct gk_smi_table_form {
 	unsigned since; /* the first driver, as a level */
 	gk_smi_cells whole, gpu, mig;
-	/* columns of the versions in the line below the first */
+	/* columns of the versions in the second line */
 	int smi, driver, cuda;
 	const char *driver_label, *cuda_label;
 	const char *heads; /* titles of GPUs */
 	/* columns of a GPU's name; blanks after it; columns of persistence
-	 * (negative: to the left), blanks after it and before the place */
+	 * (negative: left-aligned), blanks after it and before the PCI
+	 * address */
 	int name, gap, persistence, after, place;
 	int power, limit, after_limit; /* columns of power and its limit */
 	int used, total;               /* columns of memory */

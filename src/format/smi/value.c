@@ -201,7 +201,7 @@ SHOW(none)
 	return GK_ABSENT_NOT_SUPPORTED;
 }
 
-/* A value that this driver does not report any more. */
+/* Shows a value that this driver no longer reports. */
 SHOW(gone)
 {
 	gk_buf_puts(out, GK_SMI_DEPRECATED);
@@ -218,8 +218,9 @@ SHOW(supported)
 }
 
 /*
- * NVML reports this only since 550, but a GPU that must be reset answers all
- * calls with an error, so one that answers need not be.
+ * NVML reports this only since 550. With older drivers, a GPU that must be
+ * reset answers all calls with an error, so a GPU that answers need not be
+ * reset.
  */
 SHOW(reset_required)
 {
@@ -232,7 +233,7 @@ SHOW(reset_required)
 	return GK_PRESENT;
 }
 
-/* -q -x leaves a list without pages empty. */
+/* In -q -x, a list without pages is left empty. */
 SHOW(retired_list)
 {
 	VALUE;

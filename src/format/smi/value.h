@@ -141,7 +141,10 @@ struct gk_smi_absent {
 	const char *line;
 };
 
-/* Adds the lines of GPUs before an index, and moves *absent on. */
+/*
+ * Adds the lines of absent GPUs before an index, and advances *absent past
+ * them.
+ */
 void gk_smi_add_absent(struct gk_buf *out, const struct gk_smi_absent **absent,
 		       unsigned before);
 
