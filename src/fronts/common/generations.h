@@ -24,9 +24,9 @@ struct gkf_generation {
 	const char *name;          /* name of its directory, such as "535" */
 	const char *driver;        /* "535.261.03" */
 	unsigned level;            /* GKF_LEVEL() of the driver */
-	unsigned cuda;             /* such as 12020 */
-	unsigned field_max;        /* its NVML_FI_MAX */
-	unsigned long long events; /* its nvmlEventTypeAll */
+	unsigned cuda;             /* supported CUDA version, such as 12020 */
+	unsigned field_max;        /* NVML_FI_MAX in its header */
+	unsigned long long events; /* nvmlEventTypeAll in its header */
 	unsigned record;           /* bytes per process in the _v3 lists */
 };
 

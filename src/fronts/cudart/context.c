@@ -19,7 +19,7 @@ struct primary {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct primary *primaries; /* one per device */
-static int *order;                /* cudaSetValidDevices */
+static int *order;                /* order set by cudaSetValidDevices() */
 static int order_count;
 
 /* False: no memory. The caller holds lock. */

@@ -19,7 +19,7 @@ static struct request basic_request(int type, int rank, const long long *n,
 	    .type = type, .rank = rank, .n = n, .batch = batch};
 }
 
-/* Reads nothing if the rank is invalid; that is reported later. */
+/* Reads nothing if the rank is invalid: the transform's check reports it. */
 static const long long *widen_numbers(long long *to, const int *from, int rank)
 {
 	for (int i = 0; from && rank <= RANK_MAX && i < rank; i++)

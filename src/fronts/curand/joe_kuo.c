@@ -28,7 +28,7 @@ __asm__(".section .rodata\n"
 extern const unsigned char joe_kuo_table[]
     __attribute__((visibility("hidden")));
 
-static uint32_t begins[CURAND_DIMENSIONS_MAX]; /* bits */
+static uint32_t begins[CURAND_DIMENSIONS_MAX]; /* first bit of a dimension */
 
 static uint32_t read_bits(uint32_t *at, unsigned count)
 {

@@ -56,7 +56,7 @@ struct cusparseDnMatDescr {
 	cudaDataType type;
 	cusparseOrder_t order;
 	int batch_count;
-	int64_t batch_stride; /* values */
+	int64_t batch_stride; /* distance between matrices, in values */
 };
 
 /*

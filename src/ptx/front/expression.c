@@ -83,7 +83,7 @@ static struct gkf_ptx_number divide_integers(struct gkf_ptx_parser *p,
 	}
 	if (a.is_unsigned || b.is_unsigned)
 		return whole_number(rest ? x % y : x / y, true);
-	if (y == UINT64_MAX) /* by -1 */
+	if (y == UINT64_MAX) /* the divisor is -1 */
 		return whole_number(rest ? 0 : 0 - x, false);
 	return whole_number((uint64_t)(rest ? (int64_t)x % (int64_t)y
 					    : (int64_t)x / (int64_t)y),

@@ -69,10 +69,10 @@ enum gkf_ptx_linkage {
 /* A part of an initialiser into which loading the module writes an address. */
 struct gkf_ptx_fixup {
 	const char *symbol;
-	uint32_t variable; /* index in the module, or GKF_PTX_NO_VARIABLE */
+	uint32_t variable; /* index of a variable, or GKF_PTX_NO_VARIABLE */
 	uint64_t offset;   /* offset in the initialised variable */
 	int64_t addend;
-	uint8_t bytes; /* to write */
+	uint8_t bytes; /* number of bytes to write */
 	uint8_t shift; /* bits by which the address is shifted right */
 };
 
@@ -145,7 +145,7 @@ struct gkf_ptx_instruction {
 	uint32_t line;
 	uint32_t guard; /* predicate register, or GKF_PTX_NO_GUARD */
 	uint32_t first; /* index of its first operand */
-	uint16_t count; /* of operands */
+	uint16_t count; /* number of operands */
 	bool guard_negated;
 };
 

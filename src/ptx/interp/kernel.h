@@ -36,7 +36,7 @@ GKF_API void gkf_ptx_kernel_free(struct gkf_ptx_kernel *kernel);
  */
 struct gkf_ptx_refusal {
 	const char *function, *instruction;
-	/* called function or register that is read, or NULL */
+	/* the function that it calls, the register that it reads, or NULL */
 	const char *operand;
 	unsigned line; /* line in the module's text */
 };

@@ -65,7 +65,7 @@ struct gkf_op {
 	bool flip_c;         /* negate the predicate c */
 	bool flush;          /* treat subnormal numbers as 0 */
 	bool saturate;
-	bool writes;            /* to memory */
+	bool writes;            /* whether it writes to memory */
 	const uint32_t *places; /* the places of a vector's elements */
 	const struct gkf_call *call;
 };
@@ -96,7 +96,7 @@ struct gkf_code {
 /* The first instruction that we cannot execute. */
 struct gkf_ptx_refused {
 	const char *function, *name;
-	/* called function or register that is read, or NULL */
+	/* the function that it calls, the register that it reads, or NULL */
 	const char *operand;
 	uint32_t line;
 };

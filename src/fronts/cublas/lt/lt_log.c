@@ -19,7 +19,7 @@
 static struct {
 	pthread_once_t once;
 	_Atomic unsigned mask; /* bit (level - 1) is set if that level is on */
-	_Atomic bool disabled; /* permanently */
+	_Atomic bool disabled; /* if true, the log stays off */
 	pthread_mutex_t lock;  /* protects writing and the fields below */
 	FILE *file;            /* NULL: stdout */
 	FILE *own;             /* the file if we opened it */

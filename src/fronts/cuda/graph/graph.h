@@ -361,7 +361,7 @@ struct graph_exec {
 	 * latest checkpoint, `early` the one before it.
 	 */
 	struct gkf_ticket late, early;
-	unsigned launches; /* since `late` */
+	unsigned launches; /* number of launches since `late` */
 };
 struct CUgraphExec_st {
 	struct graph_exec *exec;

@@ -11,7 +11,7 @@
  */
 struct end {
 	CUarray array;
-	uint64_t at; /* offset in the row, or address */
+	uint64_t at; /* offset in the array's row, or address */
 	enum copy_place place;
 };
 

@@ -15,7 +15,7 @@
 
 struct bundle {
 	char magic[sizeof MAGIC];
-	uint64_t size; /* in all */
+	uint64_t size; /* total bytes */
 	uint64_t count;
 };
 

@@ -93,10 +93,10 @@ static cudaError_t finish_launch(CUresult r, dim3 grid, dim3 block)
 }
 
 /*
- * The driver runs a kernel in the context of its stream. The runtime runs it in
- * the current context, where a stream of another device is an error. If the
- * function is a CUfunction of the current context, the driver reports this
- * error.
+ * The driver runs a kernel in the context of its stream. The runtime must run
+ * it in the current context and report an error if the stream belongs to
+ * another device. The driver reports this error for a CUfunction of the current
+ * context, so a kernel is converted into one.
  */
 static cudaError_t bind_to_context(CUfunction *function, cudaStream_t stream)
 {

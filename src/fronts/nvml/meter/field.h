@@ -20,7 +20,7 @@ field_fn field_value,    /* enum gkf_value */
     field_power_average, /* unused; the scope says what to measure */
     field_power_instant, /* unused; the scope says what to measure */
     field_limit,         /* enum gkf_value; the scope must be the whole GPU */
-    /* Unused; reads the limit in force; scope: the whole GPU. */
+    /* arg unused; reads the limit in force; the scope must be the whole GPU */
     field_limit_now,
     field_limit_fact,     /* offset in the profile; scope: the whole GPU */
     field_tlimit,         /* offset of a temperature in the profile */
