@@ -124,8 +124,8 @@ static int charge_blocks(const struct arena *device, uint32_t n)
 }
 
 /*
- * Charges for as many of n blocks as fit, evicting others if necessary. Returns
- * that number.
+ * Charges for as many of n blocks as fit, evicting other blocks if necessary.
+ * Returns how many blocks it has charged for.
  */
 static uint32_t charge_at_most(const struct arena *device, uint32_t n)
 {
