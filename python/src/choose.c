@@ -154,7 +154,8 @@ struct choice {
 	const char **accounts_utf8;
 };
 
-/* CPython's prototype lacks a const, although it does not change the names. */
+/* CPython's prototype lacks a const, although the function does not change the
+ * names. */
 static int parse_choice(PyObject *args, PyObject *kwargs, struct choice *c)
 {
 	static const char *const names[] = {
@@ -198,7 +199,8 @@ static int take_accounts(struct choice *c)
 	Py_ssize_t count =
 	    c->accounts == Py_None ? 0 : PyList_Size(c->accounts);
 
-	c->wanted.free_user_count = 0; /* counts names from here */
+	/* counts the names that are added below */
+	c->wanted.free_user_count = 0;
 	if (count <= 0)
 		return count < 0 ? -1 : 0;
 	c->names = calloc((size_t)count, sizeof *c->names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* told.c - makes the host's facts about a process for a snapshot, and texts of
- * them. */
+/* told.c - makes the host's facts about a process for a snapshot, and their
+ * texts. */
 #include "core.h"
 
 #include <stdio.h>

@@ -25,7 +25,7 @@ def _is_made_up():
 
 
 def activate():
-    """Replaces CUDA's kernels by ours, if the GPUs are made up."""
+    """Replaces CUDA's kernels with ours, if the GPUs are made up."""
     if not _is_made_up():
         return
     try:

@@ -494,7 +494,7 @@ def _replace(name, key):
 
 
 def cover(space):
-    """Replaces the kernels of a namespace by ours."""
+    """Replaces the kernels of a namespace with ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings about replaced kernels
         for key in ("CUDA", *_OTHERS):

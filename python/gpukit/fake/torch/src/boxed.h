@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Runs operators of CUDA tensors by the CPU's kernels.
+// Runs operators on CUDA tensors with the CPU's kernels.
 #pragma once
 
 #include "plan.h"

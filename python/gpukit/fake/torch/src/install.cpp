@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// Replaces PyTorch's kernels for the keys of GPUs by our kernels.
+// Replaces PyTorch's kernels for the keys of GPUs with our kernels.
 #include "boxed.h"
 #include "copy.h"
 #include "driver.h"

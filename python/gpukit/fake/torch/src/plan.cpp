@@ -94,7 +94,7 @@ template <class Table> bool contains(const Table &table, const char *name)
 				  is_before);
 }
 
-// Tensor?[]: the indices.
+// Whether a type is Tensor?[], the type of indices.
 bool has_holes(const c10::TypePtr &type)
 {
 	auto list = type->cast<c10::ListType>();

@@ -48,7 +48,7 @@ struct Plan {
 	bool seeded;         // it draws random numbers
 	bool philox;         // it draws from philox_source() only
 	bool same_device;    // CUDA's kernel needs all tensors on one device
-	bool host_operands;  // of these, it accepts some on the host
+	bool host_operands;  // even so, it accepts whole tensors on the host
 	bool indexes;        // its tensors of indices may be on the host
 	bool structured;     // a "structured" operator of torchgen
 	bool transforms;     // it is a Fourier transform

@@ -45,7 +45,8 @@ class DeviceGenerator
 
       private:
 	at::Generator from_;
-	std::uint64_t blocks_; // the maximum of a kernel that draws
+	// the most blocks that a kernel that draws may have
+	std::uint64_t blocks_;
 	// While this object exists, no other thread draws on the device.
 	std::unique_lock<std::recursive_mutex> turn_;
 };

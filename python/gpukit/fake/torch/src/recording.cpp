@@ -113,7 +113,7 @@ struct Recording::Replay {
 	const Plan &plan;
 	c10::OperatorHandle kernel;
 	torch::jit::Stack arguments;
-	std::vector<at::Tensor> answers; // where they go
+	std::vector<at::Tensor> answers; // the tensors that receive the results
 	std::vector<Region> regions;
 	std::optional<CapturedNumbers> numbers;
 
