@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * direct.h - what `gpukit smi` asks or changes directly, without a snapshot,
- * and the subcommands for that. Each function returns an exit status, after a
- * message on failure.
+ * direct.h - the functions of `gpukit smi` that call the driver directly,
+ * without a snapshot, and their subcommands. Each function returns an exit
+ * status, after a message on failure.
  */
 #ifndef GK_CLI_SMI_DIRECT_H
 #define GK_CLI_SMI_DIRECT_H
@@ -34,18 +34,21 @@ struct smi_verb_option {
 	smi_direct *run;
 };
 
-/* A subcommand. Its options end with one without a name. */
+/* A subcommand. `options` ends with an entry without a name. */
 struct smi_verb {
 	const char *name;
 	const struct smi_verb_option *options;
 	const struct gk_option_line *lines;
-	smi_direct *run; /* without an option that does something, or NULL */
+	smi_direct *run; /* used if no option chooses a function; may be NULL */
 };
 
-/* Returns the subcommand that gpukit only answers, and chooses it; or NULL. */
+/*
+ * If a word is a subcommand that gpukit does not support but answers, chooses
+ * it and returns it; otherwise returns NULL.
+ */
 const struct smi_verb *smi_take_feature(struct smi *smi, const char *word);
 
-/* All other subcommands. The last one has no name. */
+/* All other subcommands. Ends with an entry without a name. */
 extern const struct smi_verb smi_verbs[];
 
 /*

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.c - `drain`: keeps new work from a GPU, and takes it out; -B lists the
- * GPUs that the driver excludes.
+ * drain.c - `drain`: drains a GPU (stops new work) and removes it from the
+ * driver. -B lists the GPUs that the driver excludes.
  */
 #include "cli/smi/direct.h"
 #include "cli/smi/set.h"
 
 #include <stdio.h>
 
-/* A call about an address, whether the driver lists the GPU there or not. */
+/* A GPU's address. The driver need not list the GPU. */
 struct place {
 	nvmlPciInfo_t pci;
 	char bus_id[32];
@@ -33,7 +33,10 @@ static bool parse_place(const char *text, struct place *ret_place)
 	return true;
 }
 
-/* Calls a function for the GPU of -p. `what` is in the message of a failure. */
+/*
+ * Calls a function with the address of -p. `what` names the action in the
+ * message for a failure.
+ */
 static int with_pci(const struct smi *smi, const char *what, drain_call *call)
 {
 	struct smi_gpus gpus;
@@ -116,7 +119,7 @@ int smi_drain_remove(const struct smi *smi)
 	return with_pci(smi, "remove", take_out);
 }
 
-/* Returns the answer, after a line. */
+/* Prints an excluded GPU. Returns NVML's return code. */
 static nvmlReturn_t tell_excluded(const struct smi_gpus *gpus, unsigned i)
 {
 	nvmlExcludedDeviceInfo_t info = {0};
@@ -132,7 +135,7 @@ static nvmlReturn_t tell_excluded(const struct smi_gpus *gpus, unsigned i)
 	return r;
 }
 
-/* Drivers that exclude no GPUs lack the function. */
+/* A driver without this function excludes no GPUs. */
 static nvmlReturn_t list_excluded(const struct smi_gpus *gpus)
 {
 	unsigned count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * features.c - answers the subcommands for what gpukit cannot do, and those
- * about confidential computing.
+ * features.c - answers subcommands for features that gpukit does not support,
+ * and the subcommand for confidential computing.
  */
 #include "base/array.h"
 #include "cli/smi/direct.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /*
- * The options that public text names; nvidia-smi has more. All but -i do
- * nothing here, and may have an argument.
+ * The options that public texts name; nvidia-smi has more. All but -i have no
+ * effect here, and may have an argument.
  */
 static const struct smi_verb_option feature_options[] = {
     {"-i", "--id", SMI_TAKES, offsetof(struct smi, ids), NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpm.c - samples GPUs and computes their GPM metrics. The core has some of
- * them as metrics, but dmon takes any that NVML knows.
+ * gpm.c - samples GPUs and computes their GPM metrics. dmon can show every GPM
+ * metric that NVML has, but the core reads only some of them.
  */
 #include "cli/smi/gpm.h"
 #include "cli/smi/gpus.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Takes a sample of a GPU. Returns NULL if it has none. */
+/* Takes a sample of a GPU. Returns NULL if that fails. */
 static nvmlGpmSample_t take_sample(const struct smi_gpus *driver,
 				   unsigned index)
 {
@@ -25,7 +25,7 @@ static nvmlGpmSample_t take_sample(const struct smi_gpus *driver,
 	return NULL;
 }
 
-/* Computes the metrics from two samples. */
+/* Computes the metrics from two samples of a GPU. */
 static void compute(const struct smi_gpus *driver, nvmlGpmSample_t before,
 		    nvmlGpmSample_t now, const struct gk_smi_mon *mon,
 		    double *ret_values)
@@ -53,7 +53,7 @@ static void read_gpu(struct smi_gpm *gpm, const struct smi_gpus *driver,
 {
 	nvmlGpmSample_t *before = &gpm->before[d->index], now = NULL;
 
-	/* One that hangs would hold up the others. */
+	/* A GPU that hangs would delay the others. */
 	if (d->health == GK_HEALTH_OK)
 		now = take_sample(driver, d->index);
 	if (now && *before)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpus.c - opens the driver for changes, and finds the chosen GPUs. */
+/*
+ * gpus.c - opens the driver for functions that call it directly, and finds the
+ * chosen GPUs.
+ */
 #include "cli/smi/gpus.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -47,7 +50,7 @@ static void read_identity(const struct smi_gpus *gpus, struct smi_gpu *gpu)
 			     strnlen(text, sizeof text));
 }
 
-/* Prints the lines of lost GPUs. Returns an exit status. */
+/* Prints the lines about lost GPUs. Returns an exit status. */
 static int tell_lost(const struct smi_gpus *gpus,
 		     const struct smi_lost_gpus *lost)
 {
@@ -61,13 +64,16 @@ static int tell_lost(const struct smi_gpus *gpus,
 	return status;
 }
 
-/* GPUs that indices leave out are not asked: one of them may hang. */
+/*
+ * Whether -i may name a GPU, as far as its index tells. The driver is not asked
+ * about other GPUs, because they may hang.
+ */
 static bool may_be_named(const char *ids, unsigned index)
 {
 	return !ids || !smi_is_numbers(ids) || smi_names(ids, index, "", "");
 }
 
-/* Sorts the GPUs into those that have a handle and those that are lost. */
+/* Stores the GPUs that have a handle in gpus, and the others in *ret_lost. */
 static void find_all(struct smi_gpus *gpus, const char *ids,
 		     struct smi_lost_gpus *ret_lost)
 {
@@ -91,7 +97,7 @@ static void find_all(struct smi_gpus *gpus, const char *ids,
 	smi_lost_find(gpus->nvml, ret_lost);
 }
 
-/* Whether each id names a GPU, be it lost or not. */
+/* Whether each id names a GPU, lost or not. */
 static bool all_exist(const struct smi_gpus *gpus,
 		      const struct smi_lost_gpus *lost, const char *ids)
 {

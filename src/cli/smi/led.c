@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* led.c - sets the LED of units, which hold several GPUs. */
+/* led.c - sets the LEDs of units, each of which holds several GPUs. */
 #include "base/array.h"
 #include "cli/smi/direct.h"
 #include "cli/smi/gpus.h"
 
 #include <stdio.h>
 
-/* By NVML's numbers. */
+/* Indexed by NVML's numbers. */
 static const char *const colors[] = {"GREEN", "AMBER"};
 
 /* Returns the number of a colour, or -1. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lost.c - finds the addresses of lost GPUs, and words the lines about them. */
+/*
+ * lost.c - finds the addresses of lost GPUs, and writes the lines about them.
+ */
 #include "cli/smi/lost.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -10,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The form of the line, by driver; captures are named in docs/SMI.md. */
+/* The form of the line by driver version. docs/SMI.md names the captures. */
 static const struct form {
 	unsigned since;
-	const char *before; /* the address */
-	bool index;         /* between GPU and the address */
-	bool stops;         /* nothing else is shown */
+	const char *before; /* precedes the address */
+	bool index;         /* the index comes before the address */
+	bool stops;         /* after this line nothing else is shown */
 } forms[] = {
     {0, "GPU ", false, true},
     {525, "GPU", false, true},
@@ -31,7 +33,7 @@ static const struct form *form_of(unsigned major)
 	return &forms[i];
 }
 
-/* Any other reason is an "Unknown Error". */
+/* All other reasons are shown as "Unknown Error". */
 static const struct {
 	nvmlReturn_t why;
 	const char *text;
@@ -81,7 +83,7 @@ void smi_lost_add(struct smi_lost_gpus *lost, unsigned index, nvmlReturn_t why,
 	if (lost->count == SMI_LOST_MAX)
 		return;
 	*to = (struct smi_lost){.index = index, .why = why};
-	/* The tool writes four digits of the domain here. */
+	/* Like nvidia-smi, keeps only four digits of the domain. */
 	gk_str_copy(to->bus_id, sizeof to->bus_id,
 		    strlen(bus_id) > 12 ? bus_id + strlen(bus_id) - 12
 					: bus_id);
@@ -116,7 +118,10 @@ void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids)
 	lost->count = kept;
 }
 
-/* A GPU that must be reset has a handle; one that is late is not asked. */
+/*
+ * Whether a GPU may have no handle. A GPU that must be reset has one. A GPU
+ * that answers late is not asked.
+ */
 static bool may_be_lost(const struct gk_device *d)
 {
 	return d->mig_index < 0 &&
@@ -146,13 +151,19 @@ void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 
 /* ---- addresses ---- */
 
-/* How long the driver may take, as for the values of a GPU. */
+/* The time limit of a search, the same as for the values of a GPU. */
 #define SEARCH_NS GK_NS_PER_S
 
-/* Coherent boards have domains of their own, up to 0x19 in captures. */
+/*
+ * The addresses to search. On coherent boards GPUs have domains of their own,
+ * up to 0x19 in captures.
+ */
 enum { DOMAINS = 32, BUSES = 256, SLOTS = 32 };
 
-/* A lost GPU without an address; why 0: for any reason. */
+/*
+ * Returns a lost GPU whose address is unknown and that is lost for the reason
+ * `why` (0: for any reason), or NULL.
+ */
 static struct smi_lost *without_address(struct smi_lost_gpus *lost,
 					nvmlReturn_t why)
 {
@@ -162,16 +173,23 @@ static struct smi_lost *without_address(struct smi_lost_gpus *lost,
 	return NULL;
 }
 
-/* A search. The driver may hang, and then nobody waits for it any longer. */
+/*
+ * A search for addresses in a thread of its own, because the driver may hang.
+ * The caller then leaves the search and no longer waits.
+ */
 struct search {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	struct gk_nvml *nvml;
-	struct smi_lost_gpus lost; /* under the lock, as are these: */
+	/* `lock` protects this and the next two members. */
+	struct smi_lost_gpus lost;
 	bool done, left;
 };
 
-/* NOT_FOUND is the answer for addresses without a GPU. */
+/*
+ * Tries an address. The driver returns NOT_FOUND for addresses without a GPU.
+ * Returns whether to continue.
+ */
 static bool try_address(struct search *s, const char *bus_id)
 {
 	struct smi_gpus gpus = {.nvml = s->nvml};
@@ -193,8 +211,8 @@ static bool try_address(struct search *s, const char *bus_id)
 }
 
 /*
- * Leaves a search; the last of the two that use it frees it. The caller holds
- * s->lock, which this releases.
+ * Leaves a search. The caller holds s->lock, which this releases. A search has
+ * two users; the last one to leave frees it.
  */
 static void leave_search(struct search *s, bool *mine, const bool *other)
 {
@@ -229,7 +247,7 @@ static void *run_search(void *arg)
 	return NULL;
 }
 
-/* Begins a search in a thread. NULL: out of memory or of threads. */
+/* Starts a search. Returns NULL if out of memory or threads. */
 static struct search *start_search(struct gk_nvml *nvml,
 				   const struct smi_lost_gpus *lost)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lost.h - GPUs whose handle the driver does not give, and the lines that say
- * so. Drivers word them differently.
+ * lost.h - the GPUs for which the driver returns no handle, and the lines that
+ * report them. The wording depends on the driver.
  */
 #ifndef GK_CLI_SMI_LOST_H
 #define GK_CLI_SMI_LOST_H
@@ -17,7 +17,7 @@ struct smi_lost {
 	char bus_id[32]; /* 0000:01:00.0; "N/A" if unknown */
 };
 
-/* Lost GPUs, by their indices. */
+/* Lost GPUs, sorted by index. */
 struct smi_lost_gpus {
 	struct smi_lost at[SMI_LOST_MAX];
 	size_t count;
@@ -27,34 +27,35 @@ void smi_lost_add(struct smi_lost_gpus *lost, unsigned index, nvmlReturn_t why,
 		  const char *bus_id);
 
 /*
- * Finds the PCI bus ids that are unknown: the driver refuses these addresses
- * for the same reason as the GPUs. Waits for the driver for a second at most.
+ * Finds the unknown PCI bus ids of lost GPUs: for a lost GPU's address, the
+ * driver returns the same error as for the GPU. Waits for the driver for at
+ * most a second.
  */
 void smi_lost_find(struct gk_nvml *nvml, struct smi_lost_gpus *lost);
 
 /*
  * Finds the GPUs of a snapshot that have no handle. Asks the driver only about
- * GPUs that failed.
+ * GPUs that have failed.
  */
 void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 		   struct smi_lost_gpus *ret_lost);
 
-/* Whether a GPU is among them. */
+/* Whether a GPU is in the list. */
 bool smi_is_lost(const struct smi_lost_gpus *lost, unsigned index);
 
-/* Whether an id names one of them; their UUIDs are not known. */
+/* Whether an id names a GPU in the list. Their UUIDs are not known. */
 bool smi_lost_is_named(const struct smi_lost_gpus *lost, const char *id);
 
-/* Keeps those that -i names (NULL: all). */
+/* Removes all GPUs from the list that -i does not name. NULL: keeps all. */
 void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids);
 
-/* Writes the line for a lost GPU; with list, as -L words it. */
+/* Writes the line for a lost GPU. `list`: in the wording of -L. */
 void smi_lost_line(unsigned major, const struct smi_lost *lost, bool list,
 		   char ret_line[SMI_LOST_LINE]);
 
 /*
- * Returns the exit status with which this driver's tool ends, after the line of
- * the first of these GPUs; or 0 if it goes on with the others.
+ * If this driver's nvidia-smi stops after reporting the first lost GPU, returns
+ * its exit status. Returns 0 if it continues with the other GPUs.
  */
 int smi_lost_status(unsigned major, const struct smi_lost_gpus *lost);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fields of a query, by their names in this order. */
+/* Adds the names of a query's fields, in the order of the field tables. */
 static void add_fields(struct gk_completion *answer, const char *option)
 {
 	gk_complete_list(answer, ',');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mig.c - reads profiles and instances of split GPUs, and carries subcommands
- * of `mig` out on each GPU.
+ * mig.c - reads the profiles and instances of split GPUs, and runs a subcommand
+ * of `mig` on each GPU.
  */
 #include "cli/smi/mig.h"
 
@@ -21,7 +21,7 @@ nvmlReturn_t smi_mig_mode(const struct smi_gpus *gpus,
 
 /* ---- profiles ---- */
 
-/* The driver says "MIG 1g.10gb". */
+/* Copies a profile's name, without the driver's prefix in "MIG 1g.10gb". */
 static void copy_name(struct smi_profile *p, const char *name)
 {
 	if (!strncmp(name, "MIG ", 4))
@@ -29,7 +29,7 @@ static void copy_name(struct smi_profile *p, const char *name)
 	gk_str_clean(p->name, sizeof p->name, name, strlen(name));
 }
 
-/* Members that both kinds of struct have. */
+/* Members that the structs of GPU instances and compute instances both have. */
 #define SLICES(info)                                                           \
 	.id = (info).id, .slices = (info).sliceCount,                          \
 	.instances = (info).instanceCount, .sms = (info).multiprocessorCount
@@ -48,7 +48,10 @@ static void copy_name(struct smi_profile *p, const char *name)
 		      .jpegs = (info).sharedJpegCount,                         \
 		      .ofas = (info).sharedOfaCount
 
-/* Drivers before 510 tell no names, which follow from slices and memory. */
+/*
+ * Drivers before 510 do not report names. For these, makes the name from the
+ * number of slices and the memory.
+ */
 static nvmlReturn_t read_gi_profile(const struct smi_mig *m, unsigned number,
 				    struct smi_profile *ret_profile)
 {
@@ -105,7 +108,10 @@ static nvmlReturn_t read_ci_profile(const struct smi_mig *m, unsigned number,
 	return NVML_SUCCESS;
 }
 
-/* A driver refuses numbers that a board lacks, or that came after it. */
+/*
+ * Whether the error means that there is no such profile: the board lacks it, or
+ * it is newer than the driver.
+ */
 static bool lacks_profile(nvmlReturn_t r)
 {
 	return smi_is_absent(r) || r == NVML_ERROR_INVALID_ARGUMENT;
@@ -160,7 +166,7 @@ static nvmlReturn_t read_handles(const struct smi_mig *m,
 	return r;
 }
 
-/* Reads the id and the place of an instance. */
+/* Reads an instance's id and placement. */
 static nvmlReturn_t read_instance(const struct smi_mig *m,
 				  struct smi_instance *instance)
 {
@@ -181,7 +187,7 @@ static nvmlReturn_t read_instance(const struct smi_mig *m,
 	return r;
 }
 
-/* Inserts an instance by its id among those of its profile. */
+/* Inserts an instance so that those of a profile stay sorted by id. */
 static void add_instance(struct smi_instances *list,
 			 const struct smi_instance *instance)
 {
@@ -244,7 +250,7 @@ static int none_capable(bool needs_mode)
 	return SMI_NOT_FOUND;
 }
 
-/* Without permission, a list is told to be empty, too. */
+/* Prints a failure. Without permission, a list is also reported as empty. */
 static int tell_failure(const struct smi_mig_job *job,
 			const struct smi_gpus *gpus, nvmlReturn_t r)
 {
@@ -255,7 +261,10 @@ static int tell_failure(const struct smi_mig_job *job,
 	return smi_status_of(r);
 }
 
-/* Lists miss what they list; changes say which kind is missing. */
+/*
+ * Prints that nothing was found. For lists it is what they list; for changes it
+ * is the missing kind of instances.
+ */
 static int none_found(const struct smi_mig_job *job, const struct smi_mig *m)
 {
 	const char *kind = m->gis ? "compute instances" : "GPU instances";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mig.h - profiles and instances of split GPUs, as the driver tells them. */
+/* mig.h - the profiles and instances of split GPUs, read from the driver. */
 #ifndef GK_CLI_SMI_MIG_H
 #define GK_CLI_SMI_MIG_H
 
@@ -7,16 +7,16 @@
 
 enum {
 	SMI_PROFILES_MAX = NVML_GPU_INSTANCE_PROFILE_COUNT,
-	SMI_INSTANCES_MAX = 64, /* of a profile */
+	SMI_INSTANCES_MAX = 64, /* per profile */
 	SMI_PLACES_MAX = 64,
 };
 
 /* A profile of GPU instances or of compute instances. */
 struct smi_profile {
-	unsigned number; /* the driver's order */
+	unsigned number; /* the profile's number in NVML */
 	unsigned id;
 	unsigned slices, instances, sms, copy, decoders, encoders, jpegs, ofas;
-	bool p2p; /* of GPU instances, as is memory */
+	bool p2p; /* p2p and memory_mib: only for GPU instances */
 	unsigned long long memory_mib;
 	char name[64]; /* such as 1g.10gb */
 };
@@ -26,12 +26,12 @@ struct smi_profiles {
 	size_t count;
 };
 
-/* An instance of either kind. */
+/* A GPU instance or a compute instance. */
 struct smi_instance {
 	const struct smi_profile *profile;
 	unsigned id, start, size;
 	nvmlGpuInstance_t gi;
-	nvmlComputeInstance_t ci; /* NULL: it is a GPU instance */
+	nvmlComputeInstance_t ci; /* NULL for a GPU instance */
 };
 
 struct smi_instances {
@@ -39,51 +39,54 @@ struct smi_instances {
 	size_t count;
 };
 
-/* A subcommand of `mig` at work. */
+/* The state of a running subcommand of `mig`. */
 struct smi_mig {
 	const struct smi *smi;
 	const struct smi_gpus *gpus;
-	/* Where it is: a GPU, and within it a GPU instance or NULL. */
+	/* The GPU at hand and, if not NULL, the GPU instance within it. */
 	const struct smi_gpu *gpu;
 	bool split; /* the GPU is in MIG mode */
 	const struct smi_instance *gi;
-	unsigned gis;  /* GPU instances that were found */
-	unsigned done; /* rows that were printed, or changes that were made */
+	unsigned gis;  /* number of GPU instances found */
+	unsigned done; /* number of rows printed or changes made */
 };
 
 typedef nvmlReturn_t smi_mig_step(struct smi_mig *m);
 
-/* A subcommand of `mig`, and its words in messages. */
+/* A subcommand of `mig`, and the words for it in messages. */
 struct smi_mig_job {
-	const char *verb, *what; /* "display", "GPU instances" */
+	const char *verb, *what; /* such as "display" and "GPU instances" */
 	bool lists;
-	bool needs_mode;    /* only GPUs in MIG mode count */
-	smi_mig_step *step; /* carries it out on a GPU */
+	bool needs_mode;    /* skips GPUs that are not in MIG mode */
+	smi_mig_step *step; /* runs the subcommand on one GPU */
 };
 
-/* Carries a subcommand out. Returns an exit status, after a message. */
+/* Runs a subcommand. Returns an exit status, after a message on failure. */
 int smi_mig_run(const struct smi_mig_job *job, const struct smi *smi);
 
-/* Reads whether a GPU is split. NOT_SUPPORTED: it cannot be. */
+/* Reads whether a GPU is split. Returns NOT_SUPPORTED if it cannot be. */
 nvmlReturn_t smi_mig_mode(const struct smi_gpus *gpus,
 			  const struct smi_gpu *gpu, bool *ret_on);
 
 /*
- * Reads the profiles of the GPU, or of the GPU instance at hand, by their
- * numbers.
+ * Reads the profiles of the GPU or, if m->gi is set, of that GPU instance,
+ * sorted by number.
  */
 nvmlReturn_t smi_mig_profiles(const struct smi_mig *m,
 			      struct smi_profiles *ret_profiles);
 
 /*
- * Reads its instances, too, by number of the profile and then by id; only those
- * that -gi or -ci names.
+ * Reads the profiles and the instances that -gi or -ci names. Instances are
+ * sorted by the number of their profile, then by id.
  */
 nvmlReturn_t smi_mig_instances(const struct smi_mig *m,
 			       struct smi_profiles *ret_profiles,
 			       struct smi_instances *ret_instances);
 
-/* Takes a step in each GPU instance that -gi names; sets gi and counts gis. */
+/*
+ * Calls step() with m->gi set to each GPU instance that -gi names. Adds their
+ * number to m->gis.
+ */
 nvmlReturn_t smi_mig_each_gi(struct smi_mig *m, smi_mig_step *step);
 
 #endif

@@ -8,13 +8,13 @@
 
 /* ---- profiles that people name ---- */
 
-/* A word of a list: a profile's id or name, and where it shall start. */
+/* A word of a list: a profile's id or name, and an optional placement. */
 struct wish {
 	char word[SMI_PROFILE_WORD];
-	int start; /* -1: anywhere */
+	int start; /* first slice; -1: anywhere */
 };
 
-/* Takes a word off a list; false: the list is empty. */
+/* Takes the next word from a list. Returns false if the list is empty. */
 static bool next_wish(const char **list, struct wish *ret_wish)
 {
 	size_t len = strcspn(*list, ",");
@@ -28,7 +28,7 @@ static bool next_wish(const char **list, struct wish *ret_wish)
 	*list += len + ((*list)[len] == ',');
 	colon = strchr(ret_wish->word, ':');
 	ret_wish->start = -1;
-	/* No profile has a name with a colon. */
+	/* A colon is never part of a profile's name. */
 	if (colon && smi_parse_number(colon + 1, SMI_PLACES_MAX - 1, &start)) {
 		*colon = '\0';
 		ret_wish->start = (int)start;
@@ -50,7 +50,7 @@ find_profile(const struct smi_profiles *profiles, const char *word)
 	return NULL;
 }
 
-/* Tells what became of one instance. Returns the answer. */
+/* Prints whether one instance was destroyed. Returns r. */
 static nvmlReturn_t tell_destroyed(struct smi_mig *m, const char *what,
 				   const char *within, nvmlReturn_t r)
 {
@@ -101,7 +101,7 @@ static nvmlReturn_t create_ci(const struct smi_mig *m,
 	return NVML_SUCCESS;
 }
 
-/* The compute instance that fills its GPU instance. */
+/* Creates a compute instance that fills its GPU instance. */
 static nvmlReturn_t create_whole_ci(const struct smi_mig *m)
 {
 	struct wish whole = {.start = -1};
@@ -172,7 +172,10 @@ static nvmlReturn_t refuse_gi(const struct smi_mig *m, const char *word,
 	return r;
 }
 
-/* The size of a profile's places is its number of slices of memory. */
+/*
+ * A placement also has a size: the number of memory slices, which is the same
+ * for all placements of a profile.
+ */
 static nvmlReturn_t create_gi_at(const struct smi_mig *m,
 				 const struct smi_profile *profile,
 				 unsigned start, nvmlGpuInstance_t *ret_gi)

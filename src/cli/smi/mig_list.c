@@ -17,13 +17,13 @@ static void rule(size_t width, char with)
 	puts(with == '=' ? "|" : "+");
 }
 
-/* Prints a line of a title, filled up to the width of the table. */
+/* Prints a line of a title, padded to the width of the table. */
 static void title_line(size_t width, const char *text)
 {
 	printf("| %-*s|\n", (int)width - 3, text);
 }
 
-/* The width of the column of names, by driver. */
+/* Returns the width of the column of names, which depends on the driver. */
 static unsigned name_width(unsigned major, const unsigned (*by)[2],
 			   size_t count)
 {
@@ -84,7 +84,7 @@ static void gi_profile_row(const struct smi_mig *m, const struct smi_profile *p,
 	rule(name + LGIP_REST, '-');
 }
 
-/* The list has the smallest profiles first. */
+/* Sorts the smallest profiles first. */
 static int compare_slices(const void *a, const void *b)
 {
 	const struct smi_profile *x = a, *y = b;
@@ -129,7 +129,7 @@ static void ci_profile_row(const struct smi_mig *m, const struct smi_profile *p,
 
 /* ---- both ---- */
 
-/* How many more instances there is room for. */
+/* Reads how many more instances of a profile can be created. */
 static nvmlReturn_t read_room(const struct smi_mig *m,
 			      const struct smi_profile *p, unsigned *ret_left)
 {
@@ -138,7 +138,7 @@ static nvmlReturn_t read_room(const struct smi_mig *m,
 		return SMI_NVML(
 		    m->gpus, nvmlGpuInstanceGetComputeInstanceRemainingCapacity,
 		    m->gi->gi, p->id, ret_left);
-	/* While the mode is off, there is room for nothing. */
+	/* Nothing can be created unless the GPU is in MIG mode. */
 	return m->split ? SMI_NVML(m->gpus,
 				   nvmlDeviceGetGpuInstanceRemainingCapacity,
 				   m->gpu->handle, p->id, ret_left)
@@ -155,8 +155,8 @@ static void profiles_title(const struct smi_mig *m)
 }
 
 /*
- * A failure of -lgip comes below the title, but without permission there is
- * none.
+ * If -lgip fails, the title is printed all the same, unless permission is
+ * missing.
  */
 static nvmlReturn_t list_profiles(struct smi_mig *m)
 {
@@ -187,7 +187,7 @@ static nvmlReturn_t list_ci_profiles(struct smi_mig *m)
 
 /* ---- -lgipp, -lcipp ---- */
 
-/* Prints the starts and the size of places, and whether they are several. */
+/* Prints the starts of placements and their size. */
 static void print_places(const unsigned (*places)[2], unsigned count)
 {
 	printf("Placement%s: {", count == 1 ? " " : "s");
@@ -215,7 +215,10 @@ static nvmlReturn_t read_places(const struct smi_mig *m,
 			m->gpu->handle, p->id, ret_places, ret_count);
 }
 
-/* GPU instances are sorted by their size, compute instances are so already. */
+/*
+ * GPU instance profiles are sorted by size. Compute instance profiles already
+ * are in that order.
+ */
 static nvmlReturn_t list_places(struct smi_mig *m)
 {
 	struct smi_profiles profiles;

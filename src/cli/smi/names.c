@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - compares what people write with options and GPUs. */
+/* names.c - matches words of the user with options and GPUs. */
 #include "cli/smi/names.h"
 #include "base/str.h"
 
@@ -22,7 +22,7 @@ bool smi_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 {
 	int64_t number;
 
-	/* A sign is no part of a number here, not even in -0. */
+	/* A number must not have a sign, not even -0. */
 	if (!isdigit((unsigned char)*text) || gk_parse_int(text, &number) ||
 	    (uint64_t)number > max)
 		return false;
@@ -30,7 +30,7 @@ bool smi_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 	return true;
 }
 
-/* Takes up to eight hexadecimal digits off a text. */
+/* Parses up to eight hexadecimal digits at *text, and moves *text past them. */
 static bool take_hex(const char **text, unsigned *ret_number)
 {
 	size_t len = strspn(*text, "0123456789abcdefABCDEF");
@@ -42,7 +42,10 @@ static bool take_hex(const char **text, unsigned *ret_number)
 	return true;
 }
 
-/* sscanf() would take signs, 0x, blanks, and numbers that are too large. */
+/*
+ * Not sscanf(), because it would accept signs, 0x, blanks and numbers that are
+ * too large.
+ */
 bool smi_parse_bus_id(const char *text, unsigned ret[4])
 {
 	static const char separators[] = "::.";
@@ -64,7 +67,7 @@ bool smi_is_named_by(unsigned index, const char *uuid, const char *bus_id,
 
 	if (smi_parse_number(id, UINT_MAX, &number))
 		return number == index;
-	/* Who has no UUID is not named by an empty word. */
+	/* An empty id does not match a GPU whose UUID is unknown. */
 	if (*id && !strcasecmp(id, uuid))
 		return true;
 	return smi_parse_bus_id(id, asked) && smi_parse_bus_id(bus_id, has) &&

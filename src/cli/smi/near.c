@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * near.c - `topo -c -C -M -gnid -p -n`: tells which CPUs, memory and GPUs are
- * near to a GPU.
+ * near.c - `topo -c -C -M -gnid -p -n`: prints which CPUs, memory and GPUs are
+ * close to a GPU.
  */
 #include "base/array.h"
 #include "cli/smi/direct.h"
@@ -21,8 +21,8 @@ static bool has_bit(const unsigned long *set, uint64_t bit)
 }
 
 /*
- * Lists the GPUs that a CPU is near to, or tells the first failure. It is one
- * that no GPU has an affinity.
+ * Lists the GPUs that are close to a CPU. Stops at the first failure. It is
+ * also a failure if no GPU reports an affinity.
  */
 static nvmlReturn_t list_near(const struct smi_gpus *gpus, uint64_t cpu,
 			      struct gk_buf *ret_list)
@@ -77,7 +77,7 @@ int smi_near_cpu(const struct smi *smi)
 
 /* ---- NUMA nodes of a GPU ---- */
 
-/* Adds the bits of a set as 0,2-3. */
+/* Adds the bits of a set as a list such as "0,2-3". */
 static void add_set(struct gk_buf *out, const unsigned long *set)
 {
 	for (unsigned i = 0; i < SET_WORDS * WORD_BITS; i++) {
@@ -93,7 +93,7 @@ static void add_set(struct gk_buf *out, const unsigned long *set)
 	}
 }
 
-/* The nodes that `topo -m` has in its column of NUMA affinity. */
+/* Prints the nodes that `topo -m` shows in the column of NUMA affinity. */
 static nvmlReturn_t tell_cpu_nodes(const struct smi_gpus *gpus,
 				   const struct smi_gpu *gpu)
 {
@@ -131,14 +131,14 @@ static nvmlReturn_t first_failure(nvmlReturn_t first, nvmlReturn_t r)
 	return first || smi_is_absent(r) ? first : r;
 }
 
-/* Several GPUs have a line each above theirs. */
+/* If there are several GPUs, prints a line with the GPU's index. */
 static void name_gpu(const struct smi_gpus *gpus, const struct smi_gpu *gpu)
 {
 	if (gpus->count + gpus->lost > 1)
 		printf("GPU %u:\n", gpu->index);
 }
 
-/* NVML does not tell memory that is nearer than that of the CPUs. */
+/* NVML does not report the memory nodes closest to a GPU. */
 static int near_numa(const struct smi *smi, const struct smi_gpus *gpus,
 		     const void *arg)
 {
@@ -246,7 +246,7 @@ static int near_gpus(const struct smi *smi, const struct smi_gpus *gpus,
 	return SMI_OK;
 }
 
-/* The argument is a number of paths[], the nearest first. */
+/* The argument is an index of paths[], which lists the nearest level first. */
 int smi_near_gpus(const struct smi *smi)
 {
 	uint64_t at;

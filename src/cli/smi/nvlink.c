@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvlink.c - `nvlink`: tells the state of each NVLink of the GPUs. */
+/* nvlink.c - `nvlink`: prints the state of each NVLink of the GPUs. */
 #include "base/array.h"
 #include "cli/smi/direct.h"
 #include "cli/smi/mig.h"
@@ -12,12 +12,15 @@ struct link {
 	unsigned at;
 };
 
-/* What is told of a link that is up; each begins and ends its lines. */
+/* Prints something about a link that is up, as whole lines. */
 typedef void tell_link(const struct link *link);
 
 /* ---- one link ---- */
 
-/* The speed of the link, or of all links where the driver knows no other. */
+/*
+ * Reads the speed of a link. Older drivers report only the speed that all links
+ * have in common.
+ */
 static nvmlReturn_t read_speed(const struct link *link, unsigned *ret_mbps)
 {
 	nvmlFieldValue_t f[] = {
@@ -104,7 +107,7 @@ static void tell_errors(const struct link *link)
 	putchar('\n');
 }
 
-/* Adds a counter of a link, in KiB. */
+/* Prints a counter of a link, in KiB. */
 static void tell_counter(const struct link *link, const char *what,
 			 unsigned field)
 {
@@ -172,13 +175,15 @@ static void tell_remote(const struct link *link)
 
 /* ---- the links of a GPU ---- */
 
-/* Drivers since 590 write Nvlink where older ones write NVLink. */
+/* Returns the spelling of NVLink: drivers since 590 write "Nvlink". */
 static const char *nvlink_word(const struct smi_gpus *gpus)
 {
 	return gpus->major >= 590 ? "Nvlink" : "NVLink";
 }
 
-/* Reads whether a link is up. NOT_SUPPORTED: there is no such link. */
+/*
+ * Reads whether a link is up. Returns NOT_SUPPORTED if there is no such link.
+ */
 static nvmlReturn_t read_state(const struct link *link, bool *ret_up)
 {
 	nvmlEnableState_t up = NVML_FEATURE_DISABLED;
@@ -191,7 +196,7 @@ static nvmlReturn_t read_state(const struct link *link, bool *ret_up)
 		   : r;
 }
 
-/* Counts the links that exist; ret_up: how many of them are up. */
+/* Counts the links that exist, and those of them that are up. */
 static nvmlReturn_t count_links(const struct link *all, unsigned *ret_count,
 				unsigned *ret_up)
 {
@@ -211,7 +216,7 @@ static nvmlReturn_t count_links(const struct link *all, unsigned *ret_count,
 	return NVML_SUCCESS;
 }
 
-/* Says why there is nothing to tell; ret_none: there is nothing. */
+/* If no link is up, prints why and sets *ret_none. */
 static nvmlReturn_t tell_none(const struct smi_gpu *gpu, const struct link *all,
 			      bool *ret_none)
 {
@@ -263,7 +268,7 @@ static void tell_links(const struct smi *smi, const struct link *all,
 	}
 }
 
-/* The status is that of the first GPU whose links cannot be read. */
+/* Returns the exit status for the first GPU whose links cannot be read. */
 static int tell_each(const struct smi *smi, const struct smi_gpus *gpus,
 		     const void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - owns the tables of options, and stores what each one tells. */
+/* options.c - owns the tables of options, and stores the options' values. */
 #include "cli/smi/options.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static int take_file(struct smi *smi, const char *arg)
 	return 0;
 }
 
-/* Parses a period: a whole number of units, at least one. */
+/* Parses a period: a positive whole number of units. */
 static int parse_period(struct smi *smi, const char *arg, uint64_t unit)
 {
 	uint64_t value;
@@ -34,7 +34,7 @@ static int parse_period(struct smi *smi, const char *arg, uint64_t unit)
 	return 0;
 }
 
-/* Parses seconds. The argument of -l is optional. */
+/* Parses a period in seconds. The argument of -l is optional. */
 static int take_loop(struct smi *smi, const char *arg)
 {
 	return parse_period(smi, arg ? arg : "5", GK_NS_PER_S);
@@ -117,8 +117,8 @@ static int take_moment(struct smi *smi, const char *arg)
 }
 
 /*
- * Takes a word off a list of words with commas between them; one that is too
- * long becomes empty. Returns whether another one follows.
+ * Takes the next word from a list of words separated by commas. A word that is
+ * too long becomes empty. Returns whether another word follows.
  */
 static bool next_word(const char **list, char ret_word[32])
 {
@@ -130,7 +130,7 @@ static bool next_word(const char **list, char ret_word[32])
 	return more;
 }
 
-/* The metrics of dmon that are computed from samples, by NVML's numbers. */
+/* Parses the GPM metrics of dmon: a list of NVML's numbers. */
 static int take_gpm_metrics(struct smi *smi, const char *arg)
 {
 	struct gk_smi_gpm_column column;
@@ -152,7 +152,10 @@ static int take_gpm_metrics(struct smi *smi, const char *arg)
 	return 0;
 }
 
-/* d: of GPUs. The columns that MIG devices have (m, dm, md) are not public. */
+/*
+ * Parses the kind of device for GPM metrics. Only d (GPUs) is supported: what
+ * the columns for MIG devices (m, dm, md) look like is not public.
+ */
 static int take_gpm_level(struct smi *smi, const char *arg)
 {
 	if (smi->mode != SMI_DMON)
@@ -251,7 +254,7 @@ static int take_led(struct smi *smi, const char *arg)
 	return smi_choose_direct(smi, smi_led);
 }
 
-/* What cannot be done is not taken for something else. */
+/* Rejects the option, instead of ignoring it. */
 static int take_debug(struct smi *smi, const char *arg)
 {
 	(void)smi;
@@ -268,7 +271,7 @@ static int take_all_processes(struct smi *smi, const char *arg)
 	return SMI_UNSUPPORTED;
 }
 
-/* Drivers since 590 also know the kind of reset "bus". */
+/* Drivers since 590 accept the kind of reset "bus". */
 static int take_reset(struct smi *smi, const char *arg)
 {
 	if (arg && strcmp(arg, "bus") != 0)
@@ -313,7 +316,7 @@ static int take_path(struct smi *smi, const char *arg)
 	return smi_choose_direct(smi, smi_near_path);
 }
 
-/* These three go together. */
+/* The options -C, -M and -gnid can be combined with each other only. */
 static int take_near(struct smi *smi, unsigned what)
 {
 	if (smi->direct && !smi->near)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.h - the options of `gpukit smi` that are in tables, and of its
- * monitors and topo. Functions return 0, or an exit status after a message.
+ * options.h - the tables of options of `gpukit smi`, of its monitors and of
+ * topo. Functions return 0, or an exit status after a message.
  */
 #ifndef GK_CLI_SMI_OPTIONS_H
 #define GK_CLI_SMI_OPTIONS_H
@@ -9,12 +9,12 @@
 #include "cli/smi/smi.h"
 
 struct smi_option {
-	const char *brief, *full; /* names with their dashes, or NULL */
+	const char *brief, *full; /* with their dashes; may be NULL */
 	enum { BARE, WITH_ARG, MAYBE_ARG } arg;
 	int (*take)(struct smi *smi, const char *arg);
 };
 
-/* The last one has no function. */
+/* Each table ends with an entry without a function. */
 extern const struct smi_option smi_options[], smi_mon_options[],
     smi_topo_options[];
 
@@ -24,7 +24,7 @@ extern const struct smi_option smi_options[], smi_mon_options[],
  */
 int smi_choose_mode(struct smi *smi, enum smi_mode mode);
 
-/* Chooses a verb that uses the driver directly. */
+/* Chooses a function that calls the driver directly. */
 int smi_choose_direct(struct smi *smi, smi_direct *direct);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* p2p.c - `topo -p2p`: which GPUs can read and write each other's memory. */
+/*
+ * p2p.c - `topo -p2p`: shows which GPUs can read and write each other's memory.
+ */
 #include "base/array.h"
 #include "cli/smi/direct.h"
 #include "cli/smi/gpus.h"
@@ -7,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The letter of the option is the index: read, write, NVLink, atomics, PCI. */
+/* The option's letters, indexed by kind: read, write, NVLink, atomics, PCI. */
 static const char kinds[] = "rwnap";
 
-/* By NVML's numbers. */
+/* Indexed by NVML's numbers. */
 static const struct {
 	const char *word, *legend;
 } states[] = {
@@ -24,7 +26,7 @@ static const struct {
     [NVML_P2P_STATUS_UNKNOWN] = {"U", "Unknown"},
 };
 
-/* The legend has them in an order of its own. */
+/* The order of the states in the legend. */
 static const nvmlGpuP2PStatus_t legend[] = {
     NVML_P2P_STATUS_OK,
     NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED,
@@ -35,14 +37,17 @@ static const nvmlGpuP2PStatus_t legend[] = {
     NVML_P2P_STATUS_UNKNOWN,
 };
 
-/* The words of a matrix: one for each pair of GPUs. */
+/* A matrix with a word for each pair of GPUs. */
 struct matrix {
 	const struct smi_gpus *gpus;
 	nvmlGpuP2PCapsIndex_t kind;
 	const char **words;
 };
 
-/* A driver that does not know the kind does not know the state. */
+/*
+ * Reads the state of a pair. If the driver does not know this kind of access,
+ * the state is unknown.
+ */
 static nvmlReturn_t read_state(const struct matrix *m, size_t a, size_t b,
 			       const char **ret_word)
 {
@@ -59,7 +64,7 @@ static nvmlReturn_t read_state(const struct matrix *m, size_t a, size_t b,
 		   : r;
 }
 
-/* Reads the words of all pairs; stops at the first that fails. */
+/* Reads the words of all pairs. Stops at the first failure. */
 static nvmlReturn_t read_matrix(const struct matrix *m)
 {
 	size_t n = m->gpus->count;

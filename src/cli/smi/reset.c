@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reset.c - resets GPUs. NVML has no function for it: a GPU is taken out of the
- * driver and found again, which begins its driver state anew.
+ * reset.c - resets GPUs. NVML has no function for that. Instead, a GPU is
+ * removed from the driver and discovered again, which resets the driver's state
+ * of it.
  */
 #include "base/clock.h"
 #include "cli/smi/direct.h"
@@ -15,15 +16,18 @@
 #define FOUND_NS (10 * GK_NS_PER_S)
 #define LOOK_NS  (100 * GK_NS_PER_MS)
 
-/* A GPU by its address, because handles are not valid after a change. */
+/* A GPU to reset, by its address: handles become invalid when it is removed. */
 struct seat {
 	const struct smi_gpu *gpu;
 	nvmlPciInfo_t pci;
 	nvmlReturn_t answer;
-	bool gone; /* it was taken out, and is not found again */
+	bool gone; /* the GPU was removed, and has not been found again */
 };
 
-/* A drain that somebody else has begun goes on if this fails. */
+/*
+ * Drains and removes a GPU. If that fails, ends the drain, unless the GPU was
+ * drained before.
+ */
 static nvmlReturn_t take_out(const struct smi_gpus *gpus, struct seat *seat)
 {
 	nvmlEnableState_t before = NVML_FEATURE_DISABLED;
@@ -42,7 +46,10 @@ static nvmlReturn_t take_out(const struct smi_gpus *gpus, struct seat *seat)
 	return r;
 }
 
-/* Success of a search says only that it was requested. */
+/*
+ * Waits until the driver lists the GPU again. Success of
+ * nvmlDeviceDiscoverGpus() means only that the search was requested.
+ */
 static nvmlReturn_t find_again(const struct smi_gpus *gpus, struct seat *seat)
 {
 	uint64_t until = gk_mono_ns() + FOUND_NS;
@@ -71,7 +78,7 @@ static void reset_one(const struct smi_gpus *gpus, struct seat *seat)
 		printf("GPU %s was successfully reset.\n", seat->gpu->bus_id);
 }
 
-/* Reads all addresses before the first change. */
+/* Reads the addresses of all GPUs before the first one is removed. */
 static void take_seats(const struct smi_gpus *gpus, struct seat *seats)
 {
 	for (size_t i = 0; i < gpus->count; i++) {
@@ -148,7 +155,7 @@ static int reset_gpus(const struct smi *smi, const struct smi_gpus *gpus,
 
 	(void)smi;
 	(void)arg;
-	/* A signal must not leave a GPU out of the driver. */
+	/* A signal must not end the command while a GPU is removed. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	status = seats ? reset_each(gpus, seats) : SMI_FAILED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - `gpukit smi`: reads the values that it shows, and prints them once or
- * repeatedly.
+ * run.c - `gpukit smi`: reads the values that a mode shows, and prints them
+ * once or repeatedly.
  */
 #include "base/array.h"
 #include "base/clock.h"
@@ -74,7 +74,10 @@ static void want_dmon(const struct smi *smi, struct gk_metric_set *set)
 	gk_smi_dmon_wanted(&smi->mon, set);
 }
 
-/* Any value tells whether the GPU answers. */
+/*
+ * Any metric will do, because it is only needed to find out whether a GPU
+ * answers.
+ */
 static void want_topology(const struct smi *smi, struct gk_metric_set *set)
 {
 	(void)smi;
@@ -104,7 +107,7 @@ SHOW(list)
 	gk_smi_list(&run->out, snap, run->shown.absent);
 }
 
-/* A driver that knows no units has none. */
+/* A driver without this function has no units. */
 static void show_units(struct run *run, const struct gk_snapshot *snap)
 {
 	struct smi_gpus driver = {.nvml = run->gk->nvml};
@@ -273,7 +276,7 @@ static int show_part(struct run *run, const struct gk_snapshot *snap,
 	return SMI_OK;
 }
 
-/* Formats all GPUs, or those of -i, and says which ones are lost. */
+/* Formats all GPUs, or those that -i names, and reports the lost ones. */
 static int format_picked(struct run *run, const struct gk_snapshot *snap)
 {
 	struct gk_buf list = {0};
@@ -482,8 +485,10 @@ static int run_on_machine(struct smi *smi)
 	return status;
 }
 
-/* The level of the driver whose fields --help-query-gpu lists: this machine's
- * or, if there is none, the newest. */
+/*
+ * Returns the level of the driver whose fields --help-query-gpu lists: the
+ * driver of this machine or, if there is none, the newest.
+ */
 static unsigned driver_level(void)
 {
 	const struct gk_options options = GK_OPTIONS_DEFAULT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sessions.c - `encodersessions` and `fbcsessions`: a line for each session of
- * a GPU's encoder or frame buffer capture, repeatedly.
+ * sessions.c - `encodersessions` and `fbcsessions`: print a line for each
+ * session of a GPU's encoder or frame buffer capture, repeatedly.
  */
 #include "base/array.h"
 #include "base/clock.h"
@@ -25,7 +25,7 @@ struct row {
 struct table {
 	const struct column *columns;
 	size_t count;
-	const char *what; /* "encoder sessions" */
+	const char *what; /* such as "encoder sessions" */
 	/* Reads the sessions of a GPU, at most SESSIONS_MAX. */
 	nvmlReturn_t (*read)(const struct smi_gpus *gpus, nvmlDevice_t device,
 			     struct row *rows, unsigned *ret_count);
@@ -92,7 +92,9 @@ static const struct column fbc_columns[] = {
     {"Average", "Latency(us)", 14},
 };
 
-/* What the session's flags mean is not public. */
+/*
+ * Leaves out what the session's flags say, because their meaning is not public.
+ */
 static nvmlReturn_t read_fbc(const struct smi_gpus *gpus, nvmlDevice_t device,
 			     struct row *rows, unsigned *ret_count)
 {
@@ -139,8 +141,8 @@ static void print_row(const struct table *t, unsigned index,
 }
 
 /*
- * A GPU without sessions, or that cannot have any, has one line of dashes; one
- * whose sessions cannot be read has a line that says why.
+ * Prints the sessions of a GPU. If there are none, or the GPU does not support
+ * them, prints a line of dashes. If they cannot be read, prints why.
  */
 static nvmlReturn_t print_gpu(const struct table *t,
 			      const struct smi_gpus *gpus,
@@ -161,8 +163,8 @@ static nvmlReturn_t print_gpu(const struct table *t,
 }
 
 /*
- * Prints all GPUs once. Returns the first failure if no GPU can be read; while
- * one can, the others may come back.
+ * Prints all GPUs once. Returns the first failure if no GPU can be read.
+ * Otherwise returns success, since the GPUs that failed may recover.
  */
 static nvmlReturn_t print_gpus(const struct table *t,
 			       const struct smi_gpus *gpus)
@@ -179,7 +181,7 @@ static nvmlReturn_t print_gpus(const struct table *t,
 	return any ? NVML_SUCCESS : first;
 }
 
-/* A table, how often it is printed, and how many times (0: without end). */
+/* What to print, at which interval, and how many times (0: for ever). */
 struct watch {
 	const struct table *table;
 	uint64_t seconds, count;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set.c - carries out an option that changes GPUs, and reports each GPU. */
+/*
+ * set.c - runs an option that changes GPUs, and reports the result for each
+ * GPU.
+ */
 #include "cli/smi/set.h"
 #include "base/array.h"
 #include "cli/smi/direct.h"
@@ -31,13 +34,16 @@ const struct smi_setter smi_setters[] = {
     {0},
 };
 
-/* How an attempt ended, and what follows from that. */
+/*
+ * The outcomes of an attempt. UNMATCHED and those after it are warnings; DENIED
+ * and those after it are failures.
+ */
 enum outcome {
 	DONE,
 	ALREADY,
-	BUSY,      /* done, but waits for processes to end */
-	PENDING,   /* done, but waits for a reset */
-	UNMATCHED, /* a combination of values that does not exist */
+	BUSY,      /* done, but only in effect when processes have ended */
+	PENDING,   /* done, but only in effect after a reset */
+	UNMATCHED, /* there is no such combination of values */
 	UNSUPPORTED,
 	DENIED,
 	INVALID,
@@ -50,7 +56,7 @@ enum { ANY = -1 };
 static const struct saying {
 	enum setter setter;
 	enum outcome outcome;
-	int value; /* or ANY */
+	int value; /* value that was set, or ANY */
 	unsigned since;
 	const char *text;
 } sayings[] = {
@@ -59,7 +65,10 @@ static const struct saying {
 #undef SAY
 };
 
-/* Returns the last row that fits; the rows of ANY_SETTER come first. */
+/*
+ * Returns the text of the last row that matches. Rows of ANY_SETTER come first
+ * in the table, so that other rows override them.
+ */
 static const char *find_text(enum setter setter, enum outcome outcome,
 			     unsigned value, unsigned major)
 {
@@ -139,7 +148,10 @@ static bool parse_text(const char *arg, struct smi_setting *s)
 			   SMI_SET_WORD;
 }
 
-/* Clocks can be words; the driver knows them as numbers. */
+/*
+ * Parses a clock: a number or, if `words` is set, one of the words for which
+ * NVML has special numbers.
+ */
 static bool parse_clock(const char *text, bool words, unsigned *ret_mhz)
 {
 	if (words && !strcasecmp(text, "tdp"))
@@ -151,7 +163,7 @@ static bool parse_clock(const char *text, bool words, unsigned *ret_mhz)
 	return true;
 }
 
-/* Parses "A,B"; if one is enough, "A" means "A,A". */
+/* Parses "A,B". If `one` is set, "A" alone means "A,A". */
 static bool parse_clocks(const char *arg, bool one, struct smi_setting *s)
 {
 	const char *comma = strchr(arg, ',');
@@ -205,7 +217,7 @@ bool smi_parse_setting(const struct smi_setter *setter, const char *arg,
 
 /* ---- one GPU ---- */
 
-/* Other answers are failures. */
+/* All other return codes mean FAILED. */
 static const struct {
 	nvmlReturn_t answer;
 	enum outcome outcome;
@@ -251,7 +263,10 @@ static void try_setting(struct attempt *a, const struct smi_gpu *gpu)
 	a->outcome = outcome_of(a->answer, a->setting.pending);
 }
 
-/* The driver of a refused function that it lacks says "Not Supported", too. */
+/*
+ * Returns the text for an error. If the driver lacks the function, it is "Not
+ * Supported", too.
+ */
 static const char *error_word(const struct attempt *a)
 {
 	nvmlReturn_t why = a->setting.pending ? a->setting.pending : a->answer;
@@ -308,10 +323,10 @@ static int warning_status(const struct smi *smi, nvmlReturn_t answer)
 	return smi->eow ? smi_status_of(answer) : SMI_OK;
 }
 
-/* Which changes were made, for the lines at the end. */
+/* Which changes were made, for the lines printed at the end. */
 struct changes {
 	bool any;
-	bool *forgotten; /* per chosen GPU */
+	bool *forgotten; /* by position among the chosen GPUs */
 };
 
 static int set_each(const struct smi *smi, struct attempt *a,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * set.h - the options of `gpukit smi` that change a GPU, and how they are
- * carried out.
+ * set.h - the options of `gpukit smi` that change a GPU, and the functions that
+ * do it.
  */
 #ifndef GK_CLI_SMI_SET_H
 #define GK_CLI_SMI_SET_H
@@ -9,10 +9,11 @@
 #include "cli/smi/gpus.h"
 
 /*
- * Reads what a setter sets, or sets it. A function that sets may write further
- * words, such as the former value; it returns NOT_SUPPORTED if the GPU has no
- * such thing. INVALID_ARGUMENT means that the GPU refuses the value, and
- * FREQ_NOT_SUPPORTED a combination of values.
+ * A smi_getter reads the present value of a setting; a smi_set_function changes
+ * it. The latter may write further words, such as the former value. It returns
+ * NOT_SUPPORTED if the GPU does not have the setting, INVALID_ARGUMENT if the
+ * GPU refuses the value, and FREQ_NOT_SUPPORTED if it refuses the combination
+ * of values.
  */
 typedef nvmlReturn_t smi_getter(const struct smi_gpus *gpus,
 				const struct smi_gpu *gpu, unsigned *ret_value);
@@ -21,31 +22,35 @@ typedef nvmlReturn_t smi_set_function(const struct smi_gpus *gpus,
 				      struct smi_setting *setting);
 
 enum smi_setting_kind {
-	SMI_NOTHING, /* no argument */
-	SMI_CHOICE,  /* a number, or its word */
+	SMI_NOTHING, /* takes no argument */
+	SMI_CHOICE,  /* a number, or the word for it */
 	SMI_NUMBER,
 	SMI_TEXT,   /* up to 63 bytes */
-	SMI_WATTS,  /* in a: milliwatts */
-	SMI_PAIR,   /* two numbers of MHz */
-	SMI_CLOCKS, /* one or two clocks: MHz or a word */
+	SMI_WATTS,  /* stored in `a` as milliwatts */
+	SMI_PAIR,   /* two clocks in MHz */
+	SMI_CLOCKS, /* one or two clocks, each in MHz or as a word */
 };
 
 struct smi_setter {
 	const char *brief, *full;
 	enum smi_setting_kind kind;
-	const char *choices; /* of SMI_CHOICE, from 0 on, by commas; the first
-			      * of words with / between them is printed */
-	smi_getter *now;     /* NULL: it is always set */
+	/*
+	 * For SMI_CHOICE: the words for the numbers 0, 1, ..., separated by
+	 * commas. A number may have several words, separated by a slash; the
+	 * first is printed.
+	 */
+	const char *choices;
+	smi_getter *now; /* reads the present value; NULL: always set */
 	smi_set_function *set;
-	const char *name; /* what it does, such as "set ECC mode" */
+	const char *name; /* the action, such as "set ECC mode" */
 	unsigned flags;
 	const char *help;
 };
 
-/* All setters. The last one has no function. */
+/* All setters. Ends with an entry without a function. */
 extern const struct smi_setter smi_setters[];
 
-/* The functions of the table. */
+/* The functions in the table. */
 smi_getter smi_get_persistence, smi_get_ecc, smi_get_compute_mode,
     smi_get_accounting;
 smi_set_function smi_set_persistence, smi_set_ecc, smi_reset_ecc,
@@ -57,8 +62,8 @@ smi_set_function smi_set_persistence, smi_set_ecc, smi_reset_ecc,
     smi_set_dram_encryption, smi_get_hostname, smi_set_hostname;
 
 /*
- * Parses the argument of a setter; NULL if it has none. Returns false if the
- * argument is not of its kind.
+ * Parses the argument of a setter (NULL: none). Returns false if it is not
+ * valid for this kind of setting.
  */
 bool smi_parse_setting(const struct smi_setter *setter, const char *arg,
 		       struct smi_setting *ret_setting);

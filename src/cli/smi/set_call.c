@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set_call.c - the calls of NVML by which settings are read and made. */
+/* set_call.c - calls the functions of NVML that read and change settings. */
 #include "base/array.h"
 #include "cli/smi/set.h"
 
@@ -28,7 +28,7 @@ SETTER_CALL(set_persistence)
 	return SMI_NVML(gpus, nvmlDeviceSetPersistenceMode, gpu->handle, s->a);
 }
 
-/* The mode that a reset brings counts. */
+/* Reads the pending mode, which a reset puts into effect. */
 GETTER(ecc)
 {
 	nvmlEnableState_t now;
@@ -119,7 +119,7 @@ SETTER_CALL(set_hostname)
 	return SMI_NVML(gpus, nvmlDeviceSetHostname_v1, gpu->handle, &name);
 }
 
-/* NVML has no function for it. */
+/* NVML has no function for this setting. */
 SETTER_CALL(set_nothing)
 {
 	return NVML_ERROR_NOT_SUPPORTED;
@@ -133,7 +133,10 @@ static bool is_symbol(unsigned mhz)
 	       mhz == NVML_CLOCK_LIMIT_ID_UNLIMITED;
 }
 
-/* A board without a clock refuses values as invalid, but has none to set. */
+/*
+ * Whether a board has a clock of this type. Without it, NVML would report any
+ * value as invalid instead of as not supported.
+ */
 static bool has_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 		      nvmlClockType_t type)
 {
@@ -143,7 +146,7 @@ static bool has_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 			&max) != NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* A clock above the highest one means the highest one. */
+/* Limits a clock to the highest one that the board has. */
 static void cut_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 		      nvmlClockType_t type, struct smi_setting *s)
 {
@@ -158,7 +161,7 @@ static void cut_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 	snprintf(s->word[1], sizeof s->word[1], "%u", max);
 }
 
-/* NVML has no function for another mode than the ordinary one. */
+/* NVML's function has only the ordinary mode. */
 SETTER_CALL(set_gpu_clocks)
 {
 	if (s->mode)
@@ -229,7 +232,7 @@ static void write_watts(char word[SMI_SET_WORD], unsigned mw)
 	snprintf(word, SMI_SET_WORD, "%u.%02u", mw / 1000, mw % 1000 / 10);
 }
 
-/* Writes a limit of the GPU's module, or N/A. */
+/* Writes a limit of the GPU's module in watts, or "N/A". */
 static void write_module_limit(const struct smi_gpus *gpus,
 			       const struct smi_gpu *gpu, unsigned field,
 			       char word[SMI_SET_WORD])
@@ -261,7 +264,9 @@ static nvmlReturn_t set_module_power(const struct smi_gpus *gpus,
 			&power);
 }
 
-/* Words: the limit, the former one, the lowest, the highest. */
+/*
+ * Writes four words: the new limit, the former one, the lowest and the highest.
+ */
 SETTER_CALL(set_power)
 {
 	unsigned min, max, before;
@@ -286,7 +291,10 @@ SETTER_CALL(set_power)
 			s->a);
 }
 
-/* Words: the temperature, the former one, the lowest, the highest. */
+/*
+ * Writes four words: the new temperature, the former one, the lowest and the
+ * highest.
+ */
 SETTER_CALL(set_target)
 {
 	static const nvmlTemperatureThresholds_t of[] = {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shown.c - finds the GPUs that -i names, and words those that are lost. */
+/*
+ * shown.c - finds the GPUs that -i names, and writes the lines about lost ones.
+ */
 #include "cli/smi/shown.h"
 #include "cli/smi/gpus.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* Whether an id names a GPU, or a lost one. */
+/* Whether an id names a GPU, lost or not. */
 static bool is_known(const struct smi_shown *shown,
 		     const struct gk_snapshot *snap, const char *id)
 {
@@ -32,7 +34,7 @@ static bool all_known(const struct smi_shown *shown,
 	return known;
 }
 
-/* Lists the indices of the GPUs that have a handle and that -i names. */
+/* Lists the indices of the GPUs that -i names and that have a handle. */
 static void list_indices(const struct smi_shown *shown, const char *ids,
 			 const struct gk_snapshot *snap, struct gk_buf *list)
 {
@@ -46,7 +48,10 @@ static void list_indices(const struct smi_shown *shown, const char *ids,
 	}
 }
 
-/* A tool that shows nothing else tells of the first lost GPU only. */
+/*
+ * Writes the lines about lost GPUs. If the driver's nvidia-smi stops at the
+ * first lost GPU, writes only that one and returns its exit status.
+ */
 static int word_lines(struct smi_shown *shown, unsigned major, bool list)
 {
 	int status = list ? SMI_OK : smi_lost_status(major, &shown->lost);
@@ -69,7 +74,10 @@ static void add_lines(struct smi_shown *shown, struct gk_buf *out)
 	shown->absent[0].line = NULL;
 }
 
-/* The driver gives handles when the command starts; later, values are lost. */
+/*
+ * Looks for lost GPUs. Called only once, because handles are obtained when the
+ * command starts. A GPU that is lost later has a handle, but no values.
+ */
 static int look_for_lost(struct smi_shown *shown, const struct smi *smi,
 			 struct gk_nvml *nvml, const struct gk_snapshot *snap,
 			 struct gk_buf *out)

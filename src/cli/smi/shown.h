@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shown.h - chooses the GPUs of a snapshot that are shown. */
+/* shown.h - chooses which GPUs of a snapshot are shown. */
 #ifndef GK_CLI_SMI_SHOWN_H
 #define GK_CLI_SMI_SHOWN_H
 
 #include "cli/smi/lost.h"
 #include "cli/smi/smi.h"
 
-/* The GPUs that had no handle at the start, and the lines in their places. */
+/*
+ * The GPUs that had no handle at the start, and the lines shown instead of
+ * them.
+ */
 struct smi_shown {
 	bool looked;
 	struct smi_lost_gpus lost;
@@ -15,10 +18,10 @@ struct smi_shown {
 };
 
 /*
- * Appends lines about lost GPUs to the output; or puts them into shown->absent
- * where they stand among the others. Appends to ret_list the indices of the
- * GPUs to show; it stays empty if all of the snapshot are. Returns 0, or an
- * exit status after a message.
+ * Chooses the GPUs to show. Appends their indices to ret_list, which stays
+ * empty if the whole snapshot is shown. Appends lines about lost GPUs to the
+ * output, or puts them into shown->absent if they belong between the lines of
+ * other GPUs. Returns 0, or an exit status after a message.
  */
 int smi_choose_shown(struct smi_shown *shown, const struct smi *smi,
 		     struct gk_nvml *nvml, const struct gk_snapshot *snap,

@@ -155,7 +155,7 @@ static int parse_word(struct smi *smi, const struct word *word, char **rest)
 	smi->mon.groups = word->groups;
 	smi->period_ns = word->groups ? GK_NS_PER_S : 0;
 	status = parse_smi_option(smi, word->options, rest);
-	/* topo needs an option that says what to show. */
+	/* topo requires an option that says what to show. */
 	return status || smi->mode != SMI_TABLE ? status
 						: smi_refuse_arguments();
 }
@@ -175,7 +175,10 @@ static bool sets_by(const struct smi *smi, smi_set_function *function)
 	return smi->setter && smi->setter->set == function;
 }
 
-/* Whether a change has options that belong to a query, or the reverse. */
+/*
+ * Whether an option was given that does not apply: one of a query with a
+ * change, or -sc or -m without the setting that it belongs to.
+ */
 static bool mixes_changes(const struct smi *smi)
 {
 	return (smi->mode == SMI_DIRECT && (smi->file || smi->period_ns)) ||
@@ -183,7 +186,7 @@ static bool mixes_changes(const struct smi *smi)
 	       (smi->moded && !sets_by(smi, smi_set_gpu_clocks));
 }
 
-/* --dtd goes with -q -x, or alone. */
+/* Handles --dtd, which must be combined with -q -x or be alone. */
 static int choose_dtd(struct smi *smi)
 {
 	if (!smi->dtd)
@@ -197,7 +200,7 @@ static int choose_dtd(struct smi *smi)
 	return smi->mode == SMI_DTD || smi->xml ? 0 : smi_refuse_arguments();
 }
 
-/* Rejects options that exclude each other. */
+/* Rejects combinations of options that are not allowed. */
 static int check_smi_options(const struct smi *smi)
 {
 	bool log = smi->mode == SMI_LOG;

@@ -43,47 +43,48 @@ enum smi_mode {
 
 enum { SMI_SET_WORDS = 4, SMI_SET_WORD = 64, SMI_PROFILE_WORD = 64 };
 
-/* A setting, and the words with which it is reported. */
+/* A requested setting, and the words for reporting it. */
 struct smi_setting {
 	unsigned a, b;
-	unsigned scope; /* of -pl: 0 the GPU, 1 its module */
-	unsigned mode;  /* of -lgc */
+	unsigned scope; /* with -pl: 0: the GPU, 1: its module */
+	unsigned mode;  /* with -lgc */
 	char word[SMI_SET_WORDS][SMI_SET_WORD];
-	unsigned pending; /* NVML's reason why the change waits, or 0 */
+	/* NVML's reason why the change has no effect yet, or 0 */
+	unsigned pending;
 };
 
 struct smi;
 
-/* A verb that uses the driver directly; returns an exit status. */
+/* A function that calls the driver directly; returns an exit status. */
 typedef int smi_direct(const struct smi *smi);
 
-/* The NUMA nodes that topo tells. */
+/* The NUMA nodes that topo can print. */
 enum { SMI_NEAR_CPU = 1, SMI_NEAR_MEMORY = 2, SMI_NEAR_GPU = 4 };
 
 struct smi_verb;
 struct feature;
 
 struct smi {
-	char none[1]; /* the first member, for tables: no member */
+	char none[1]; /* at offset 0, which means "no member" in tables */
 	enum smi_mode mode;
-	const struct smi_verb *verb;     /* of SMI_HELP_VERB */
-	smi_direct *direct;              /* of SMI_DIRECT */
-	const struct smi_setter *setter; /* of smi_set() */
+	const struct smi_verb *verb;     /* for SMI_HELP_VERB */
+	smi_direct *direct;              /* for SMI_DIRECT */
+	const struct smi_setter *setter; /* for smi_set() */
 	struct smi_setting setting;
-	/* of mig: instances, profiles, -C */
+	/* For mig: -gi, -ci, the list of profiles, and -C. */
 	const char *gis, *cis, *profiles;
 	bool with_cis;
-	/* of other subcommands */
+	/* For the other subcommands. */
 	const char *link, *pci_id, *value, *delay, *repeats;
 	const struct feature *feature;
 	bool scoped;        /* -sc */
 	bool moded;         /* -m */
 	bool pci_only;      /* topo -mp */
-	unsigned near;      /* topo -C, -M, -gnid: bits */
-	bool eow;           /* -eow: a warning is an error */
+	unsigned near;      /* topo -C, -M, -gnid: bits of SMI_NEAR_... */
+	bool eow;           /* -eow: warnings are errors */
 	const char *ids;    /* argument of -i; NULL: all GPUs */
 	const char *file;   /* argument of -f; NULL: standard output */
-	uint64_t period_ns; /* 0: once */
+	uint64_t period_ns; /* 0: print once */
 	uint64_t count;     /* 0: no limit */
 	bool units_log;     /* -u */
 	bool xml;           /* -x */
@@ -107,7 +108,7 @@ int smi_run(struct smi *smi);
 /* Appends the help text of the mode. */
 void smi_help(struct gk_buf *out, const struct smi *smi);
 
-/* The options, as the help and the pages of the manual list them. */
+/* The options, as shown in the help and the manual. */
 extern const struct gk_option_line smi_lines[], smi_pmon_lines[],
     smi_dmon_lines[], smi_topo_lines[], smi_mig_lines[], smi_nvlink_lines[],
     smi_drain_lines[], smi_cc_lines[], smi_session_lines[];

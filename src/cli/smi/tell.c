@@ -55,7 +55,10 @@ static const struct {
     {18, 18, "Failed to initialize NVML: Driver/library version mismatch"},
 };
 
-/* Under the name nvidia-smi, this command prints what nvidia-smi does only. */
+/*
+ * Points to `gpukit doctor`, unless the command was started as nvidia-smi: then
+ * it prints only what nvidia-smi prints.
+ */
 static void point_to_doctor(void)
 {
 	if (strcmp(program_invocation_short_name, "nvidia-smi") != 0)
@@ -90,8 +93,8 @@ int smi_none_found(void)
 }
 
 /*
- * These statuses are numbers of NVML, but for that of interrupts, which
- * nvidia-smi(1) gives as 10; all other answers become 255.
+ * The statuses are NVML's own numbers, except the one for interrupts, which is
+ * 10 according to nvidia-smi(1). All other return codes become 255.
  */
 int smi_status_of(nvmlReturn_t answer)
 {

@@ -19,7 +19,7 @@ int smi_tell_open_error(int err, int nvml);
 /* Prints that there is no such GPU. */
 int smi_none_found(void);
 
-/* Print the lines with which a change ends. */
+/* Print the last lines of a change. */
 int smi_all_done(void);
 int smi_terminate(int status);
 

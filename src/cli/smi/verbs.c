@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verbs.c - parses the subcommands that use the driver directly. */
+/* verbs.c - parses the subcommands that call the driver directly. */
 #include "cli/smi/direct.h"
 #include "cli/smi/names.h"
 #include "cli/smi/tell.h"
@@ -9,7 +9,7 @@
 
 /* ---- tables ---- */
 
-/* It is where `none` of verbs.def is. */
+/* `none` in verbs.def stands for offset 0, that is, for no member. */
 _Static_assert(offsetof(struct smi, none) == 0, "no member is at 0");
 
 #define END_OF_OPTIONS                                                         \
@@ -57,7 +57,7 @@ find_option(const struct smi_verb *verb, const char *word, const char **ret_arg)
 	return NULL;
 }
 
-/* Stores what an option tells, and chooses its function. */
+/* Stores the value of an option, and chooses its function if it has one. */
 static int apply_option(struct smi *smi, const struct smi_verb_option *option,
 			const char *arg)
 {
@@ -74,7 +74,7 @@ static int apply_option(struct smi *smi, const struct smi_verb_option *option,
 	return 0;
 }
 
-/* Whether the next word is the argument of an option. */
+/* Whether the next word belongs to the option, as its argument. */
 static bool takes_next(const struct smi_verb_option *option, const char *next)
 {
 	if (option->kind == SMI_TAKES)
@@ -82,7 +82,7 @@ static bool takes_next(const struct smi_verb_option *option, const char *next)
 	return option->kind == SMI_MAY && next && *next != '-';
 }
 
-/* Whether a list of profiles has words that are none. */
+/* Whether a word in a list of profiles is too long. */
 static bool is_odd_list(const char *list)
 {
 	for (size_t len; *list; list += len + (list[len] == ',')) {
@@ -93,7 +93,10 @@ static bool is_odd_list(const char *list)
 	return false;
 }
 
-/* Whether a list names no number, or an option is not one of what is done. */
+/*
+ * Whether options are invalid: a list that must consist of numbers contains
+ * something else, or an option does not apply to the chosen action.
+ */
 static bool is_odd(const struct smi *smi)
 {
 	const char *const lists[] = {smi->gis, smi->cis, smi->link};
