@@ -18,7 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The driver and its GPUs have this time, so that all ends within a second. */
+/*
+ * The time limit for opening the driver and reading its GPUs, so that the whole
+ * command takes at most a second.
+ */
 #define PATIENCE_NS (700 * GK_NS_PER_MS)
 
 enum key { KEY_JSON = 0x101, KEY_ROOT, KEY_COLOR, KEY_NO_COLOR };
@@ -126,7 +129,7 @@ static int write_report(const struct gk_doctor_report *r,
 	return code;
 }
 
-/* Whether a thread of ours is stuck in the driver. */
+/* Whether a thread of ours may be stuck in the driver. */
 static bool is_hanging(const struct gk_doctor_driver *v)
 {
 	bool hangs = v->err == GK_ERR_TIMEOUT || (v->gk && !v->snap);
@@ -136,7 +139,10 @@ static bool is_hanging(const struct gk_doctor_driver *v)
 	return hangs;
 }
 
-/* Ends without waiting for a stuck thread, as exit() and gk_close() would. */
+/*
+ * Exits. Does not call exit() or gk_close() if a thread is stuck, because these
+ * would wait for it.
+ */
 static int end_doctor(struct gk_doctor *d, int code)
 {
 	if (is_hanging(&d->driver)) {

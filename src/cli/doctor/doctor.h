@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor.h - what `gpukit doctor` finds on this machine: a table of checks
- * (checks.def), the facts that they share, and what each has found.
+ * doctor.h - what the files of `gpukit doctor` share: the table of checks
+ * (checks.def), the facts that checks use, and the findings of checks.
  */
 #ifndef GK_CLI_DOCTOR_H
 #define GK_CLI_DOCTOR_H
@@ -16,20 +16,20 @@
 
 enum gk_doctor_state {
 	DOCTOR_BAD,  /* a verb or a GPU does not work */
-	DOCTOR_WARN, /* something works less well, or CUDA programs do not */
+	DOCTOR_WARN, /* works with restrictions, or not for CUDA programs */
 	DOCTOR_OK,
-	DOCTOR_ABSENT,  /* there is no such thing here */
-	DOCTOR_UNKNOWN, /* something else must be repaired first */
+	DOCTOR_ABSENT,  /* this machine does not have the checked thing */
+	DOCTOR_UNKNOWN, /* cannot be checked until something else is repaired */
 };
 
-/* What a check has found, and what to do about it ("" if nothing). */
+/* The finding of a check, and what the user should do ("" if nothing). */
 struct gk_doctor_finding {
 	enum gk_doctor_state state;
 	char says[1024];
 	char todo[512];
 };
 
-/* A kind of distribution: how it installs packages, and their names. */
+/* Families of distributions: each has its own names of packages. */
 enum gk_doctor_family {
 	FAMILY_DEBIAN,
 	FAMILY_FEDORA,
@@ -41,21 +41,22 @@ enum gk_doctor_family {
 };
 
 struct gk_doctor_system {
-	const char *id; /* ID of os-release */
+	const char *id; /* ID in os-release */
 	enum gk_doctor_family family;
-	const char *install; /* precedes the names of packages */
-	const char *driver;  /* installs NVIDIA's driver */
+	/* The command that installs packages, without their names. */
+	const char *install;
+	const char *driver; /* how to install NVIDIA's driver */
 };
 
-/* A kind of container, and how it is given GPUs. */
+/* A kind of container, and how to give GPUs to one. */
 struct gk_doctor_container {
 	const char *name;
-	const char *file;     /* exists in it; NULL: none */
-	const char *variable; /* is set in it; NULL: none */
+	const char *file;     /* a file that exists in it; NULL: none */
+	const char *variable; /* a variable that is set in it; NULL: none */
 	const char *give;
 };
 
-/* A kernel driver that has taken a GPU. */
+/* The kernel drivers to which a GPU may be bound. */
 enum gk_doctor_taker {
 	TAKER_NVIDIA,
 	TAKER_NOUVEAU,
@@ -65,42 +66,45 @@ enum gk_doctor_taker {
 	TAKER_COUNT
 };
 
-/* What the kernel says: proc/, sys/, dev/. */
+/* The kernel's view of the hardware and the driver, from /proc and /sys. */
 struct gk_doctor_kernel {
-	char release[65]; /* as uname(2) */
+	char release[65]; /* as reported by uname(2) */
 	bool loaded, nouveau;
-	bool open;        /* the module with open source code */
-	char version[32]; /* of the module; "": unknown */
-	unsigned gpus;    /* on the PCI bus */
+	bool open;        /* the loaded module is NVIDIA's open-source one */
+	char version[32]; /* version of the module; "": unknown */
+	unsigned gpus;    /* number of NVIDIA GPUs on the PCI bus */
 	unsigned taken[TAKER_COUNT];
-	char bus_id[TAKER_COUNT][16]; /* of the first one of each */
+	char bus_id[TAKER_COUNT][16]; /* address of each taker's first GPU */
 };
 
-/* What opening the driver library has given. */
+/* The result of opening the driver library. */
 struct gk_doctor_driver {
-	char path[PATH_MAX]; /* of the library; "": there is none */
+	char path[PATH_MAX]; /* path of the library; "": not found */
 	char why_not[512];   /* why it cannot be loaded; "": it is loaded */
-	const char *lacks;   /* a required function that it lacks, or NULL */
-	bool made_up;        /* it is ours */
-	int err, nvml;       /* of gk_open() */
-	uint64_t opening_ns; /* how long that took */
-	struct gk *gk;       /* NULL: it is not open */
-	struct gk_snapshot *snap; /* NULL: it could not be read */
+	/* A required function that it lacks. NULL: it has all of them. */
+	const char *lacks;
+	bool made_up;             /* it is gpukit's made-up library */
+	int err, nvml;            /* results of gk_open() */
+	uint64_t opening_ns;      /* how long gk_open() took */
+	struct gk *gk;            /* NULL: could not be opened */
+	struct gk_snapshot *snap; /* NULL: the GPUs could not be read */
 	const char *missing[512];
 	size_t missing_count;
 };
 
-/* Everything that checks look at. Zero it first. */
+/* All facts that checks use. Zero it first. */
 struct gk_doctor {
 	const char *root_path;
-	int root; /* directory below which dev, proc, sys and etc are read */
-	bool elsewhere; /* it is not the root of this process */
+	/* Descriptor of the directory that contains dev, proc, sys and etc. */
+	int root;
+	bool elsewhere; /* that directory is not / */
 	struct gk_options machine;
 	char system_name[128];
 	const struct gk_doctor_system *system; /* never NULL */
 	const struct gk_doctor_container *container;
 	bool wsl;
-	char board[96]; /* of a Jetson or the like; "": not one */
+	/* Model of a Jetson or similar board. "": another machine. */
+	char board[96];
 	struct gk_doctor_kernel kernel;
 	struct gk_doctor_driver driver;
 };
@@ -128,14 +132,17 @@ extern const struct gk_doctor_check gk_doctor_checks[CHECK_COUNT];
 
 /* ---- findings ---- */
 
-/* Sets the state and the text. Texts of others are made printable. */
+/*
+ * Sets the state and the text. Unprintable characters are replaced, because
+ * parts of the text may come from elsewhere.
+ */
 void gk_doctor_say(struct gk_doctor_finding *f, enum gk_doctor_state state,
 		   const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds to the text. */
+/* Appends to the text. */
 void gk_doctor_add(struct gk_doctor_finding *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Sets what to do. */
+/* Sets the advice on what to do. */
 void gk_doctor_todo(struct gk_doctor_finding *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -150,13 +157,13 @@ ssize_t gk_doctor_read(const struct gk_doctor *d, const char *path, char *buf,
 /* Reads a file of any size up to 4 MiB; "" after a failure. free() it. */
 char *gk_doctor_read_whole(const struct gk_doctor *d, const char *path);
 bool gk_doctor_exists(const struct gk_doctor *d, const char *path);
-/* Reads a link's target, "" after a failure. */
+/* Reads a link's target; "" after a failure. */
 void gk_doctor_link(const struct gk_doctor *d, const char *path, char *buf,
 		    size_t cap);
 /*
- * Whether this user may read and write a file, by its mode and by the cgroup of
- * devices. Returns 0 or an errno. Does not open it: opening a GPU may take
- * seconds.
+ * Whether this user may read and write a file, according to its mode and to the
+ * device cgroup. Returns 0 or an errno. Does not open the file, because opening
+ * a GPU may take seconds.
  */
 int gk_doctor_access(const struct gk_doctor *d, const char *path);
 /* Opens a directory for reading; NULL: it cannot be read. */
@@ -167,30 +174,34 @@ DIR *gk_doctor_dir(const struct gk_doctor *d, const char *path);
 void gk_doctor_read_system(struct gk_doctor *d);
 void gk_doctor_read_place(struct gk_doctor *d);
 void gk_doctor_read_kernel(struct gk_doctor *d);
-/* Opens the driver and reads its GPUs, within a time for all of it. */
+/* Opens the driver and reads its GPUs, all within the given time. */
 void gk_doctor_read_driver(struct gk_doctor *d, uint64_t within_ns);
 
-/* Whether files of NVIDIA's kernel driver mean nothing here: the machine is
- * made up, or in WSL, or the GPU is a part of the chip. */
+/*
+ * Whether NVIDIA's kernel module is not expected here: the machine is made up
+ * or runs in WSL, or the GPU is part of the SoC.
+ */
 bool gk_doctor_has_no_module(const struct gk_doctor *d);
 
-/* Whether a check can look at GPUs; otherwise says that there are none. */
+/* Whether there are GPUs to check. If not, writes a finding that says so. */
 bool gk_doctor_has_gpus(const struct gk_doctor *d, struct gk_doctor_finding *f);
 
 /* Whether this session has a display server. */
 bool gk_doctor_has_display(void);
 
-/* The command that gives GPUs to this container, or that installs the driver.
+/*
+ * Returns the command that gives GPUs to this container, or else the one that
+ * installs the driver.
  */
 const char *gk_doctor_get_driver(const struct gk_doctor *d);
 
 /* ---- optional libraries ---- */
 
 struct gk_doctor_library {
-	const char *file;    /* a library or a program */
-	const char *inside;  /* a library of ours that contains it, or NULL */
-	const char *users;   /* each followed by a blank */
-	const char *package; /* of Debian */
+	const char *file;    /* name of a library or a program */
+	const char *inside;  /* our library that has it linked in, or NULL */
+	const char *users;   /* verbs that use it, each followed by a blank */
+	const char *package; /* the package in Debian */
 };
 
 enum gk_doctor_library_id {
@@ -206,12 +217,15 @@ extern const struct gk_doctor_library gk_doctor_libraries[LIBRARY_COUNT];
 enum gk_doctor_presence {
 	LIBRARY_MISSING,
 	LIBRARY_INSTALLED,
-	LIBRARY_INSIDE, /* only our own library, which contains it */
+	LIBRARY_INSIDE, /* not installed, but linked into our own library */
 };
 
-/* Looks for each of them. */
+/* Looks for each optional library and program. */
 void gk_doctor_find_libraries(enum gk_doctor_presence found[LIBRARY_COUNT]);
-/* The package of this distribution with a library, or NULL. */
+/*
+ * Returns the name of the package that contains a library on this distribution,
+ * or NULL.
+ */
 const char *gk_doctor_package(const struct gk_doctor *d, size_t library);
 
 /* ---- the report ---- */
@@ -232,13 +246,13 @@ enum {
 
 extern const char *const gk_doctor_verbs[VERB_COUNT];
 
-/* A verb, or a part of it, and what it needs. */
+/* A verb, or a part of it, and what it requires. */
 struct gk_doctor_part {
 	const char *verb;
-	const char *part; /* NULL: all of it */
+	const char *part; /* NULL: the whole verb */
 	int check;        /* a gk_doctor_check_id, or -1 */
 	int library;      /* a gk_doctor_library_id, or -1 */
-	const char *file; /* one of our own, or NULL */
+	const char *file; /* a file of our own, or NULL */
 };
 
 extern const struct gk_doctor_part gk_doctor_parts[];
@@ -247,17 +261,17 @@ extern const size_t gk_doctor_part_count;
 bool gk_doctor_part_works(const struct gk_doctor_report *r,
 			  const struct gk_doctor_part *part);
 /*
- * Whether a verb works, without those parts that do not; *ret_why is the part
- * that stops it.
+ * Whether a verb works, apart from its optional parts. If it does not, *ret_why
+ * is the requirement that is not met.
  */
 bool gk_doctor_verb_works(const struct gk_doctor_report *r, const char *verb,
 			  const struct gk_doctor_part **ret_why);
-/* Whether one of our own files is there. */
+/* Whether a file of our own is installed. */
 bool gk_doctor_has_file(const char *file);
-/* Returns what a part needs: a check's title, or a file. */
+/* Returns the name of what a part requires: a check's title, or a file. */
 const char *gk_doctor_part_lacks(const struct gk_doctor_part *part);
 
-/* Whether nothing is bad. */
+/* Whether no finding has the state DOCTOR_BAD. */
 bool gk_doctor_is_well(const struct gk_doctor_report *r);
 
 void gk_doctor_text(const struct gk_doctor_report *r, bool color,

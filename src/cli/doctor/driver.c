@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver.c - opens the driver library and reads its GPUs within a deadline;
- * checks that it fits the kernel module and has the functions used here.
+ * driver.c - opens the driver library and reads its GPUs within a deadline.
+ * Checks whether the library fits the kernel module and has the functions that
+ * gpukit uses.
  */
 #include "abi/nvml/nvml_abi.h"
 #include "base/array.h"
@@ -19,12 +20,18 @@
 
 #define LIBRARY "libnvidia-ml.so.1"
 
-/* Time kept for reading GPUs once the driver is open. */
+/*
+ * The part of the time that is reserved for reading GPUs after the driver was
+ * opened.
+ */
 #define READING_NS (200 * GK_NS_PER_MS)
 
 /* ---- opening ---- */
 
-/* The file that a library was loaded from, without links. */
+/*
+ * Writes the path of the file from which a library was loaded, with all links
+ * resolved.
+ */
 static void find_path(void *library, char *dst, size_t cap)
 {
 	struct link_map *map;
@@ -45,7 +52,7 @@ static const char *find_lacking(void *library)
 	return NULL;
 }
 
-/* Loads the library to learn where it is and what it is. */
+/* Loads the library to find out its path and whose it is. */
 static void look_at_library(struct gk_doctor *d)
 {
 	struct gk_doctor_driver *v = &d->driver;
@@ -59,7 +66,10 @@ static void look_at_library(struct gk_doctor *d)
 	}
 	find_path(library, v->path, sizeof v->path);
 	v->lacks = find_lacking(library);
-	/* Our library needs libgpukit-fake.so, which has this function. */
+	/*
+	 * Only our library depends on libgpukit-fake.so, which has this
+	 * function.
+	 */
 	v->made_up = dlsym(library, "gkf_machine_open") != NULL;
 }
 
@@ -107,7 +117,7 @@ void gk_doctor_read_driver(struct gk_doctor *d, uint64_t within_ns)
 
 /* ---- the driver starts ---- */
 
-/* Says why there is no library, from the most specific reason on. */
+/* Says why the library is missing. Tries the most specific reasons first. */
 static void say_not_there(const struct gk_doctor *d,
 			  struct gk_doctor_finding *f)
 {
@@ -218,7 +228,10 @@ void gk_doctor_look_driver(const struct gk_doctor *d,
 
 /* ---- it fits ---- */
 
-/* The version behind ".so." of a library's file name; "" if it has none. */
+/*
+ * Returns the version after ".so." in a library's file name; "" if there is
+ * none.
+ */
 static const char *version_in(const char *path)
 {
 	const char *at = strstr(path, ".so.");
@@ -261,7 +274,7 @@ void gk_doctor_look_version(const struct gk_doctor *d,
 	}
 }
 
-/* "580.65.06" as 580065; 0 if it is no version. */
+/* Converts "580.65.06" to 580065; returns 0 if the text is not a version. */
 static unsigned long number_of(const char *version)
 {
 	char *end;
@@ -270,7 +283,7 @@ static unsigned long number_of(const char *version)
 	return *end == '.' ? major * 1000 + strtoul(end + 1, NULL, 10) : 0;
 }
 
-/* Whether a function came with a later driver than this one. */
+/* Whether a function is newer than this version of the driver. */
 static bool is_later(const char *name, unsigned long version)
 {
 	for (size_t i = 0; i < GK_NVML_SYMBOLS; i++)

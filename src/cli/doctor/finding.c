@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends a text whose parts may come from others: it becomes printable. */
+/*
+ * Appends a text and replaces its unprintable characters, because parts of it
+ * may come from elsewhere.
+ */
 __attribute__((format(printf, 3, 0))) static void
 add_text(char *dst, size_t cap, const char *format, va_list args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpus.c - what a snapshot says of the GPUs: health, modes, visibility. */
+/* gpus.c - checks the GPUs of a snapshot: health, modes, visibility to CUDA. */
 #include "abi/nvml/nvml_abi.h"
 #include "base/array.h"
 #include "cli/doctor/doctor.h"
@@ -32,7 +32,10 @@ static size_t count_gpus(const struct gk_snapshot *snap)
 	return count;
 }
 
-/* Lists the GPUs of which a function is true, "GPU 1" or "GPUs 0, 3". */
+/*
+ * Lists the GPUs for which holds() returns true: "GPU 1" or "GPUs 0, 3".
+ * Returns their number.
+ */
 static size_t list_gpus(const struct gk_snapshot *snap,
 			bool (*holds)(const struct gk_snapshot *,
 				      const struct gk_device *),
@@ -84,7 +87,7 @@ static const char *health_todo(const struct gk_device *g)
 	return "see `dmesg | grep -i nvrm`";
 }
 
-/* Adds "4 x NVIDIA H100, 1 x T4" in the order in which they come. */
+/* Adds "4 x NVIDIA H100, 1 x T4", in the order of the snapshot. */
 static void add_names(const struct gk_snapshot *snap,
 		      struct gk_doctor_finding *f)
 {
@@ -393,7 +396,10 @@ void gk_doctor_look_display(const struct gk_doctor *d,
 
 /* ---- what CUDA may see ---- */
 
-/* A number that grows with the speed, as far as the order of CUDA matters. */
+/*
+ * Returns a number by which CUDA's order of GPUs can be estimated: the larger,
+ * the faster the GPU.
+ */
 static uint64_t speed_of(const struct gk_device *g)
 {
 	return (uint64_t)(g->compute_major * 10 + g->compute_minor);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Raised when a key changes its meaning or goes away. */
+/* Incremented when a key is removed or changes meaning. */
 #define SCHEMA 1
 
 static const char *const states[] = {

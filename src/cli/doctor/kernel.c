@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.c - the hardware, the kernel module and its device files, by sys, proc
- * and dev. Opens no device file: that may take seconds, or for ever.
+ * kernel.c - checks the hardware, the kernel module and its device files, using
+ * /sys, /proc and /dev. Opens no device file, because that may take seconds or
+ * never return.
  */
 #include "base/array.h"
 #include "cli/doctor/doctor.h"
@@ -49,7 +50,7 @@ static enum gk_doctor_taker find_taker(const struct gk_doctor *d,
 	for (int i = 0; i < TAKER_OTHER; i++)
 		if (!strcmp(takers[i], name))
 			return (enum gk_doctor_taker)i;
-	/* Its successor in the kernel. */
+	/* nova-core is nouveau's successor. */
 	return strcmp(name, "nova-core") ? TAKER_OTHER : TAKER_NOUVEAU;
 }
 
@@ -86,7 +87,7 @@ static void read_hardware(struct gk_doctor *d)
 		closedir(dir);
 }
 
-/* Whether a list of lines has one that begins with a word and a blank. */
+/* Whether a line of the text begins with a word and a blank. */
 static bool has_line(const char *text, const char *word)
 {
 	size_t len = strlen(word);
@@ -98,7 +99,7 @@ static bool has_line(const char *text, const char *word)
 	return false;
 }
 
-/* Copies the first word that looks like 580.65.06. */
+/* Copies the first word that looks like a version, such as 580.65.06. */
 static void copy_version(const char *text, char *dst, size_t cap)
 {
 	while (*text) {
@@ -250,7 +251,7 @@ static bool is_boot_secure(const struct gk_doctor *d)
 {
 	char bytes[8] = "";
 
-	/* Four bytes of attributes, then the value. */
+	/* The file has four bytes of attributes, followed by the value. */
 	return gk_doctor_read(d, SECURE_BOOT, bytes, sizeof bytes) == 5 &&
 	       bytes[4] == 1;
 }
@@ -353,7 +354,10 @@ static bool is_gpu_file(const char *name)
 	return !name[6 + strspn(name + 6, "0123456789")];
 }
 
-/* Counts the files of GPUs; stores the first one that is refused. */
+/*
+ * Counts the device files of GPUs. Stores the first one that may not be used,
+ * and the reason in *error.
+ */
 static unsigned count_gpu_files(const struct gk_doctor *d, char *refused,
 				size_t cap, int *error)
 {

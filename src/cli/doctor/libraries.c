@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libraries.c - finds what verbs use if it is installed. */
+/* libraries.c - finds the optional libraries and programs that verbs use. */
 #include "base/array.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor.h"
@@ -25,7 +25,7 @@ static const char *const packages[LIBRARY_COUNT][FAMILY_COUNT] = {
 #undef PACKAGE
 };
 
-/* Second names of libraries, as Debian has them. */
+/* Alternative names of libraries, as used by Debian. */
 static const char *const other_names[LIBRARY_COUNT] = {
     [LIBRARY_CURL] = "libcurl-gnutls.so.4",
 };
@@ -39,8 +39,10 @@ static bool opens(const char *name)
 	return library != NULL;
 }
 
-/* Whether a library of ours opens, beside the others or among the drop-in
- * libraries. */
+/*
+ * Whether our library `inside` can be loaded, from the directory of our
+ * libraries or of the drop-in libraries.
+ */
 static bool opens_inside(const char *inside)
 {
 	static const char *const folders[] = {"", "fake/"};
@@ -71,7 +73,10 @@ static enum gk_doctor_presence look_for(size_t i)
 
 void gk_doctor_find_libraries(enum gk_doctor_presence found[LIBRARY_COUNT])
 {
-	/* OpenBLAS starts a thread for each CPU when it is loaded. */
+	/*
+	 * Without this, OpenBLAS would start a thread for each CPU when it is
+	 * loaded.
+	 */
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);
 	for (size_t i = 0; i < LIBRARY_COUNT; i++)
 		found[i] = look_for(i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.c - owns the table of what verbs need; finds our own files. */
+/* parts.c - owns the table of what verbs require, and finds our own files. */
 #include "base/array.h"
 #include "cli/doctor/doctor.h"
 #include "cli/where.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.c - where this process runs: in which container, in WSL, which
- * processes it can see, and whether it has shared memory.
+ * place.c - finds out where this process runs: in which container, in WSL,
+ * which processes it can see, and whether it has shared memory.
  */
 #include "base/array.h"
 #include "base/units.h"
@@ -19,16 +19,24 @@
 
 #define TOOLKIT "nvidia-container-toolkit"
 
-/* More memory than a driver uses for itself on a GPU without processes. */
+/* A driver uses less than this for itself on a GPU without processes. */
 #define HELD_LEAST (256 * MIB)
 
-/* The first namespace of processes: PROC_PID_INIT_INO of the kernel. */
+/*
+ * The link target of the initial pid namespace: the kernel's PROC_PID_INIT_INO.
+ */
 #define FIRST_NAMESPACE "pid:[4026531836]"
 
-/* A machine needs a few MiB, a group of the limiter less. */
+/*
+ * The shared memory that must be free: a made-up machine takes a few MiB, and a
+ * group of the limiter less.
+ */
 #define SHM_LEAST (8u << 20)
 
-/* More exact ones first: a pod is also a container of docker or podman. */
+/*
+ * More specific kinds come first, because a pod is also a container of Docker
+ * or Podman.
+ */
 static const struct gk_doctor_container containers[] = {
     {"a Kubernetes pod", "/var/run/secrets/kubernetes.io",
      "KUBERNETES_SERVICE_HOST",
@@ -49,7 +57,7 @@ static const struct gk_doctor_container containers[] = {
      "--bind=/dev/nvidia-uvm`, and the host's driver library"},
 };
 
-/* Words that systemd and others write into /run/systemd/container. */
+/* The words that container managers write into /run/systemd/container. */
 static const struct {
 	const char *word, *name;
 } managers[] = {
@@ -191,7 +199,10 @@ static unsigned count_unseen(const struct gk_snapshot *snap)
 	return count;
 }
 
-/* The memory that the listed processes of a GPU and of its MIG devices hold. */
+/*
+ * Returns the memory that the listed processes hold on a GPU and its MIG
+ * devices.
+ */
 static int64_t listed_bytes(const struct gk_snapshot *snap, unsigned gpu)
 {
 	int64_t sum = 0;
@@ -207,8 +218,8 @@ static int64_t listed_bytes(const struct gk_snapshot *snap, unsigned gpu)
 }
 
 /*
- * How many GPUs hold memory of processes that are not listed: drivers leave out
- * those outside of the caller's namespace of processes.
+ * Returns the number of GPUs on which unlisted processes hold memory. Drivers
+ * do not list processes outside the caller's pid namespace.
  */
 static unsigned count_held(const struct gk_snapshot *snap)
 {
@@ -267,7 +278,10 @@ void gk_doctor_look_processes(const struct gk_doctor *d,
 	}
 }
 
-/* Finds a mount option of /proc, as in "rw,hidepid=invisible,gid=5". */
+/*
+ * Copies the value of a mount option of /proc, as in
+ * "rw,hidepid=invisible,gid=5".
+ */
 static void copy_option(const struct gk_doctor *d, const char *name, char *dst,
 			size_t cap)
 {
@@ -334,7 +348,10 @@ void gk_doctor_look_hidepid(const struct gk_doctor *d,
 
 /* ---- shared memory ---- */
 
-/* Bytes that are free below a directory of the root; UINT64_MAX: unknown. */
+/*
+ * Returns the bytes that are free in a directory below the root, or UINT64_MAX
+ * if unknown.
+ */
 static uint64_t free_bytes(const struct gk_doctor *d, const char *path)
 {
 	struct statvfs st;

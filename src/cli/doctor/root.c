@@ -13,7 +13,7 @@
 
 #define FILE_MOST (4 << 20)
 
-/* A path relative to the root's descriptor. */
+/* Returns the path relative to the root's descriptor. */
 static const char *below(const char *path)
 {
 	return path[1] ? path + 1 : ".";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - what this user's environment and files do: the made-up machine,
- * limits, the terminal, the locale, the configuration; gpukit's own files.
+ * settings.c - checks this user's environment and files: the made-up machine,
+ * limits, the terminal, the locale, the configuration, and gpukit's own files.
  */
 #include "base/array.h"
 #include "cli/doctor/doctor.h"
@@ -55,7 +55,10 @@ static int find_limiter(struct dl_phdr_info *info, size_t size, void *ret)
 	return 1;
 }
 
-/* Copies the first library of LD_PRELOAD that cannot be found. */
+/*
+ * Finds the first library in LD_PRELOAD whose file does not exist, and copies
+ * its path.
+ */
 static bool find_broken_preload(char *dst, size_t cap)
 {
 	const char *list = getenv("LD_PRELOAD");
@@ -71,7 +74,10 @@ static bool find_broken_preload(char *dst, size_t cap)
 	return false;
 }
 
-/* Variables that ask for limits. HAMi numbers them by device. */
+/*
+ * Returns a variable that requests limits, or NULL if none is set. HAMi's
+ * variables may end in a device number.
+ */
 static const char *find_limit_variable(void)
 {
 	static const char *const names[] = {
@@ -170,7 +176,7 @@ void gk_doctor_look_terminal(const struct gk_doctor *d,
 	}
 }
 
-/* The variable that decides on characters; NULL: none is set. */
+/* Returns the variable that determines the character set; NULL: none is set. */
 static const char *find_locale_variable(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* system.c - recognises the distribution, by os-release(5). */
+/* system.c - recognises the distribution from os-release(5). */
 #include "base/array.h"
 #include "cli/doctor/doctor.h"
 
@@ -48,7 +48,10 @@ static const struct gk_doctor_system *find_system(const char *id, size_t len)
 	return NULL;
 }
 
-/* The first word of a list that is a known system. */
+/*
+ * Returns the system for the first word of a list that names a known one, or
+ * NULL.
+ */
 static const struct gk_doctor_system *find_of(const char *words)
 {
 	const struct gk_doctor_system *found = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c - the doctor's report for people: the worst first, a line each. */
+/*
+ * text.c - formats the doctor's report as text: one line per finding, the worst
+ * first.
+ */
 #include "cli/doctor/doctor.h"
 #include "format/color.h"
 
@@ -55,7 +58,7 @@ static void add_findings(struct text *t, enum gk_doctor_state state)
 	}
 }
 
-/* Names everything that is not here in one line. */
+/* Lists in one line all checks that do not apply to this machine. */
 static void add_absent(struct text *t)
 {
 	const char *comma = "";
@@ -74,7 +77,7 @@ static void add_absent(struct text *t)
 		gk_buf_putc(t->out, '\n');
 }
 
-/* Adds the packages of all missing libraries behind the installing command. */
+/* Writes the command that installs the packages of all missing libraries. */
 static void add_install(struct text *t)
 {
 	const struct gk_doctor *d = t->report->doctor;
@@ -98,8 +101,9 @@ static void add_install(struct text *t)
 	gk_buf_free(&list);
 }
 
-/* Adds those libraries of which this is true, and returns whether there are
- * any. */
+/*
+ * Lists the libraries with the given presence. Returns whether there are any.
+ */
 static bool add_those(struct text *t, enum gk_doctor_presence presence,
 		      const char *title)
 {
@@ -141,7 +145,7 @@ static bool has_broken_part(const struct gk_doctor_report *r, const char *verb)
 	return false;
 }
 
-/* Adds the verbs that work in all their parts. */
+/* Lists the verbs of which all parts work. */
 static void add_whole_verbs(struct text *t)
 {
 	const char *comma = "";
@@ -158,7 +162,7 @@ static void add_whole_verbs(struct text *t)
 		gk_buf_putc(t->out, '\n');
 }
 
-/* The thing for lack of which a verb does not work; NULL: it works. */
+/* Returns what a verb lacks to work; NULL: it works. */
 static const char *find_lack(const struct text *t, const char *verb)
 {
 	const struct gk_doctor_part *why;
@@ -168,8 +172,10 @@ static const char *find_lack(const struct text *t, const char *verb)
 		   : gk_doctor_part_lacks(why);
 }
 
-/* Adds a line with all verbs that lack the same as this one, if it is the first
- * of them. */
+/*
+ * Writes one line for all verbs that lack the same thing as this verb. Does
+ * nothing if an earlier verb lacks it, because that verb's line names this one.
+ */
 static void add_broken_verbs(struct text *t, size_t first)
 {
 	const char *lack = find_lack(t, gk_doctor_verbs[first]);

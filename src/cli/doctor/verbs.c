@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verbs.c - which verbs work, by what each needs. */
+/* verbs.c - decides which verbs work, from what each of them requires. */
 #include "cli/doctor/doctor.h"
 
 #include <string.h>
@@ -19,7 +19,10 @@ bool gk_doctor_part_works(const struct gk_doctor_report *r,
 		return r->libraries[part->library];
 	if (part->check == CHECK_config)
 		return r->found[part->check].state != DOCTOR_BAD;
-	/* A display server of another session is none to draw on. */
+	/*
+	 * This check is also satisfied by another session's display server, on
+	 * which we cannot draw.
+	 */
 	if (part->check == CHECK_display)
 		return gk_doctor_has_display();
 	return r->found[part->check].state == DOCTOR_OK ||
