@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.c - answers to the question what may stand at the cursor. */
+/* page.c - collects the words that may stand at the cursor. */
 #include "cli/page.h"
 
 #include <string.h>
 
-/* A name that a shell, or this protocol, would misread is not offered. */
+/*
+ * Whether a word has no characters that a shell or the protocol of completion
+ * would misread. Other words are not offered.
+ */
 static bool is_plain(const char *word)
 {
 	for (; *word; word++)

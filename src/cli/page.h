@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - a page of the manual: the options of a verb or subcommand, which are
- * those of its --help, and what the manual says besides. Completion of a shell
- * uses the same pages (manual/).
+ * page.h - the table of a manual page: the options of a verb or subcommand, as
+ * in its --help, and further texts. Shell completion uses the same tables
+ * (manual/).
  */
 #ifndef GK_CLI_PAGE_H
 #define GK_CLI_PAGE_H
@@ -12,89 +12,103 @@
 
 #include <argp.h>
 
-/* An option of a verb that does not use argp: "-l,   --loop=SEC", text. */
+/*
+ * An option of a verb that does not use argp. names is such as "-l,
+ * --loop=SEC".
+ */
 struct gk_option_line {
 	const char *names, *doc;
 };
 
 /*
- * What may stand at the cursor of a command line; completion fills it with the
- * functions below.
+ * The possible words at the cursor of a command line. A page's complete() adds
+ * them with the functions below.
  */
 struct gk_completion {
 	struct gk_buf out;
-	const char *word; /* at the cursor, up to it */
-	size_t kept;      /* bytes of the word that stay: of a list, `--id=` */
-	bool any;         /* something was added, even if it does not fit */
+	const char *word; /* the part of the word before the cursor */
+	/* Length of the part to keep: `--id=`, or earlier words of a list. */
+	size_t kept;
+	bool any; /* words were added, whether or not they match */
 };
 
-/* What is asked for: the argument of an option, or an argument of the page. */
+/* What to complete: the argument of an option, or an argument of the page. */
 struct gk_cursor {
-	const char *option; /* "--gpus"; NULL: an argument */
-	/* The arguments before the cursor that are no options. */
+	/* Such as "--gpus". NULL: an argument of the page. */
+	const char *option;
+	/* The arguments before the cursor, without options. */
 	const char *const *args;
 	size_t arg_count;
 };
 
 /*
- * Adds a word, if it begins like the word at the cursor. The description may be
- * NULL.
+ * Adds a word if it matches the part of the word before the cursor. The
+ * description may be NULL.
  */
 void gk_complete_word(struct gk_completion *answer, const char *word,
 		      const char *description);
 
-/* Adds each word of "a|b|c" or "a,b,c". */
+/*
+ * Adds the words of a text such as "a|b|c" or "a,b,c", which `between`
+ * separates.
+ */
 void gk_complete_words(struct gk_completion *answer, const char *words,
 		       char between);
 
-/* Continues after the last separator of a list. */
+/* If the word at the cursor is a list, completes its last element. */
 void gk_complete_list(struct gk_completion *answer, char separator);
 
-/* Asks the shell for names of files, directories or users. */
+/* Makes the shell add names of files, directories or users. */
 void gk_complete_files(struct gk_completion *answer);
 void gk_complete_users(struct gk_completion *answer);
 
-/* Where a command line of its own may begin. */
+/* Where another command's line may begin in a command line. */
 enum gk_page_command {
 	GK_NO_COMMAND,
-	GK_COMMAND_AFTER_DASHES, /* after -- */
-	GK_COMMAND_IS_ARGUMENT,  /* the first argument, or after -- */
+	GK_COMMAND_AFTER_DASHES, /* after "--" */
+	GK_COMMAND_IS_ARGUMENT,  /* at the first argument, or after "--" */
 };
 
 /*
- * Texts have paragraphs, separated by an empty line, and `code`. Tables have
- * rows "term\ttext\n"; those of examples are "command\ttext\n".
+ * A manual page. Texts consist of paragraphs, separated by empty lines, and
+ * mark `code`. Tables have rows "term\ttext\n", those of examples
+ * "command\ttext\n".
  */
 struct gk_manual_page {
-	const char *name;    /* after "gpukit": "fake ctl" */
-	const char *summary; /* NULL for a verb: that of its row */
-	const char *section; /* NULL: 1 */
-	/* One of these two. */
+	const char *name;    /* without "gpukit ": "fake ctl" */
+	const char *summary; /* NULL: the verb's summary */
+	const char *section; /* section of the manual; NULL: 1 */
+	/* The options, in one of two forms. */
 	const struct argp *argp;
 	const struct gk_option_line *lines;
-	const char *synopsis; /* arguments, for pages without argp */
-	const char *doc;      /* likewise */
-	bool within;          /* a part of the page of the verb */
+	const char *synopsis; /* the arguments, if argp is NULL */
+	const char *doc;      /* the description, if argp is NULL */
+	bool within;          /* shown as a part of the verb's page */
 	enum gk_page_command command;
-	const char *text; /* more of the description */
+	const char *text; /* continues the description */
 	const char *exit_status, *environment, *files, *examples;
-	/* Rows of a table of facts that others own, and its heading. */
+	/*
+	 * An additional table, which the owner of its facts writes, and its
+	 * heading.
+	 */
 	const char *heading;
 	void (*add_rows)(struct gk_buf *out);
-	const char *see; /* "nvidia-smi(1), ..." */
+	const char *see; /* references, such as "nvidia-smi(1), ..." */
 	void (*complete)(struct gk_completion *answer,
 			 const struct gk_cursor *q);
 };
 
 /*
- * The pages of a verb: its own, and those of its subcommands. Each verb defines
- * NAME_pages in the file manual.c of its folder, which ends with a NULL name.
+ * The pages of a verb and its subcommands. Each verb defines NAME_pages in
+ * manual.c in its folder. The array ends with a NULL name.
  */
 #define VERB(name) extern const struct gk_manual_page name##_pages[];
 #include "cli/verbs.def"
 #undef VERB
 
-/* Those of all verbs, in the order of `gpukit help`; ends with a NULL verb. */
+/*
+ * The pages of all verbs, in the order of `gpukit help`; ends with a NULL verb.
+ */
 struct gk_verb_pages {
 	const struct gk_cmd *verb;
 	const struct gk_manual_page *pages;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_list.c - the table of the pages of all verbs. */
+/* page_list.c - owns the table of the pages of all verbs. */
 #include "cli/page.h"
 
 const struct gk_verb_pages gk_verb_pages[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* complete.c - answers what may stand at the end of a command line. */
+/* complete.c - completes the last word of a command line. */
 #include "cli/aliases.h"
 #include "cli/cmd.h"
 #include "cli/manual/manual.h"
@@ -14,13 +14,13 @@
 struct line {
 	const char *const *words;
 	int cursor; /* index of the word at the cursor */
-	int at;     /* index of the first word of the page */
+	int at;     /* index of the first word after the verb and subcommand */
 	const struct gk_manual_page *page;
 	struct manual_options options;
-	const char **args; /* before the cursor */
+	const char **args; /* the arguments before the cursor */
 	size_t arg_count;
-	bool only_args; /* after -- */
-	bool is_help;   /* gpukit help ... */
+	bool only_args; /* a "--" came before: the rest are arguments */
+	bool is_help;   /* the line is `gpukit help ...` */
 	/* The option whose argument is at the cursor, or NULL. */
 	const struct manual_option *wants;
 	struct gk_completion answer;
@@ -92,15 +92,15 @@ static const struct manual_option *find_option(const struct line *line,
 	return NULL;
 }
 
-/* Whether the next word is the argument of an option. */
+/* Whether the next word must be the argument of the option. */
 static bool takes_next(const struct manual_option *option)
 {
 	return option && *option->arg && !option->optional;
 }
 
 /*
- * The option of a word whose argument is the next word, such as "--gpus" and
- * "-g", and also "-xg".
+ * Returns the option in a word whose argument is the next word: the option in
+ * "--gpus" and "-g", and the last one in "-xg". NULL: there is none.
  */
 static const struct manual_option *pending_option(const struct line *line,
 						  const char *word)
@@ -118,7 +118,7 @@ static const struct manual_option *pending_option(const struct line *line,
 	return NULL;
 }
 
-/* Reads a word; returns whether a command line of its own begins there. */
+/* Reads a word. Returns whether another command's line begins with it. */
 static bool read_word(struct line *line, int i)
 {
 	const char *word = line->words[i];
@@ -142,7 +142,10 @@ static void tell_command(struct line *line, int i)
 	line->answer.any = true;
 }
 
-/* Returns false if the cursor is in a command line of its own. */
+/*
+ * Reads the words before the cursor. Returns false if another command's line
+ * has begun.
+ */
 static bool read_words(struct line *line)
 {
 	for (int i = line->at; i < line->cursor; i++) {
@@ -160,7 +163,7 @@ static bool read_words(struct line *line)
 
 /* ---- the word at the cursor ---- */
 
-/* The kinds of arguments that all verbs have, by their names. */
+/* How to complete arguments that have these names, in any verb. */
 static const struct {
 	const char *name;
 	void (*ask)(struct gk_completion *answer);
@@ -230,7 +233,8 @@ static void add_subcommand_word(void *data, const struct gk_manual_page *page,
 }
 
 /*
- * The option before the cursor, if its optional argument may be the next word.
+ * Returns the option before the cursor if it has an optional argument that may
+ * be the next word; otherwise NULL.
  */
 static const struct manual_option *optional_option(const struct line *line)
 {
@@ -246,7 +250,7 @@ static const struct manual_option *optional_option(const struct line *line)
 		   : NULL;
 }
 
-/* An argument, a subcommand or a command at the cursor. */
+/* Completes an argument, a subcommand or a command. */
 static void complete_plain_word(struct line *line)
 {
 	const struct manual_option *option = optional_option(line);

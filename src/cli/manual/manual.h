@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manual.h - manual pages and completion, made of the pages of all verbs. */
+/* manual.h - makes manual pages and completion from the pages of all verbs. */
 #ifndef GK_CLI_MANUAL_H
 #define GK_CLI_MANUAL_H
 
@@ -12,16 +12,18 @@
 int gk_manual_write(const char *directory);
 
 /*
- * Prints what may stand at the end of a command line: words are its words, the
- * last of them the one at the cursor. Returns an exit code.
+ * Prints the words that may stand at the cursor. `words` is the command line up
+ * to the cursor; its last word is the one to complete. Returns an exit code.
  *
- * A line of output is a word, a tab and a description; or ":files", ":users":
- * the shell knows these; or ":command N": what follows word N is a command line
- * of its own.
+ * Each line of output is a word, a tab and a description; or ":files" or
+ * ":users", which ask the shell to complete these; or ":command N", which means
+ * that another command's line begins with word N.
  */
 int gk_complete(int count, const char *const *words);
 
-/* The pages that belong to no verb: of gpukit itself. Ends with a NULL name. */
+/*
+ * The pages of gpukit itself, which belong to no verb. Ends with a NULL name.
+ */
 extern const struct gk_manual_page gk_general_pages[];
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those that argp adds. */
+/* The options that argp adds to every verb. */
 static const struct argp_option standard[] = {
     {"help", '?', 0, 0, "Give this help list", -1},
     {"usage", 0x100, 0, 0, "Give a short usage message", -1},
@@ -33,7 +33,10 @@ static void add_name(struct manual_option *option, const char *dashes,
 			 name);
 }
 
-/* Adds the names of a row: first the letter, unless another row has it. */
+/*
+ * Adds the names of a row: the letter, unless the row is an alias, and the long
+ * name.
+ */
 static void add_names(struct manual_option *option,
 		      const struct argp_option *row)
 {
@@ -80,7 +83,7 @@ static void add_row(struct manual_options *o, const struct argp_option *row,
 	option->optional = row->flags & OPTION_ARG_OPTIONAL;
 }
 
-/* `fixed` is the group of all rows, unless 0. */
+/* Adds rows. If `fixed` is not 0, puts all of them into that group. */
 static void add_rows(struct manual_options *o, const struct argp_option *row,
 		     int fixed)
 {
@@ -113,7 +116,7 @@ static void add_argp(struct manual_options *o, const struct argp *argp,
 	}
 }
 
-/* Argp's order of groups: 0, 1, 2, ..., -2, -1. */
+/* Returns a number that sorts groups in argp's order: 0, 1, 2, ..., -2, -1. */
 static int rank_of(const struct manual_option *option)
 {
 	return option->group < 0 ? 1000000 + option->group : option->group;
@@ -131,7 +134,7 @@ static void sort_by_group(struct manual_options *o)
 		}
 }
 
-/* "-l,   --loop=SEC" */
+/* Adds an option from a line such as "-l, --loop=SEC". */
 static void add_line(struct manual_options *o,
 		     const struct gk_option_line *line)
 {

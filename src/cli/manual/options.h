@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the options of a page in order, from whichever table they are. */
+/*
+ * options.h - lists the options of a page in order, from either kind of table.
+ */
 #ifndef GK_CLI_MANUAL_OPTIONS_H
 #define GK_CLI_MANUAL_OPTIONS_H
 
@@ -9,11 +11,11 @@
 #define MANUAL_OPTIONS 96
 
 struct manual_option {
-	/* With their dashes, as "-g" and "--gpus"; none for a heading. */
+	/* Includes the dashes: "-g", "--gpus". A heading has no names. */
 	char names[MANUAL_NAMES][48];
 	size_t name_count;
-	char arg[48];  /* name of its argument; "" for none */
-	bool optional; /* the argument */
+	char arg[48];  /* name of the argument; "": takes no argument */
+	bool optional; /* the argument is optional */
 	const char *doc;
 	int group;
 };

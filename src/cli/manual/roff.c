@@ -7,7 +7,10 @@
 
 #define LINE_MOST 78
 
-/* What characters are escaped by, of those that roff or its fonts change. */
+/*
+ * Returns the escape for a character that roff or its fonts would change, or
+ * NULL for others.
+ */
 static const char *escape_of(char c)
 {
 	switch (c) {
@@ -47,7 +50,7 @@ static void add_bold(struct gk_buf *out, const char *text, size_t len)
 	gk_buf_puts(out, "\\fR");
 }
 
-/* In prose a hyphen is one, and an apostrophe, too. */
+/* Adds a character of prose, where hyphens and apostrophes are not escaped. */
 static void add_prose(struct gk_buf *out, char c)
 {
 	const char *escape = c == '-' || c == '\'' ? NULL : escape_of(c);
@@ -58,7 +61,10 @@ static void add_prose(struct gk_buf *out, char c)
 		gk_buf_putc(out, c);
 }
 
-/* The length of an option at the beginning of a text, or 0. */
+/*
+ * Returns the length of the option with which a text begins, or 0 if it begins
+ * otherwise.
+ */
 static size_t option_len(const char *text, size_t len)
 {
 	size_t n = 1;
@@ -71,7 +77,7 @@ static size_t option_len(const char *text, size_t len)
 	return n;
 }
 
-/* Appends a text, with the fonts of its parts, on one line. */
+/* Adds text on one line, with `code` and options in bold. */
 static void add_inline(struct gk_buf *out, const char *text, size_t len)
 {
 	bool begins = true;
@@ -94,7 +100,7 @@ static void add_inline(struct gk_buf *out, const char *text, size_t len)
 	}
 }
 
-/* Whether a sentence ends before the blank at `at`. */
+/* Whether a sentence ends before the blank at index `at`. */
 static bool ends_sentence(const char *text, size_t at, size_t len)
 {
 	return at && strchr(".?!", text[at - 1]) && at + 1 < len &&
@@ -103,8 +109,8 @@ static bool ends_sentence(const char *text, size_t at, size_t len)
 }
 
 /*
- * The length of the next line of a text: to the end of the sentence, or to the
- * last blank outside of `code` that fits.
+ * Returns the length of the next line of a text. It ends at the end of a
+ * sentence, or at the last fitting blank outside `code`.
  */
 static size_t line_len(const char *text, size_t len)
 {
@@ -130,7 +136,9 @@ void roff_text(struct gk_buf *out, const char *text, size_t len)
 	while (len) {
 		size_t n = line_len(text, len);
 
-		/* A line that begins like this would be a request. */
+		/*
+		 * roff would read a line that begins with these as a request.
+		 */
 		if (*text == '.' || *text == '\'')
 			gk_buf_puts(out, "\\&");
 		add_inline(out, text, n);

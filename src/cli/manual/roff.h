@@ -5,21 +5,21 @@
 
 #include "base/str.h"
 
-/* Appends bytes as they are to be read, with every special one escaped. */
+/* Adds bytes that roff prints literally: escapes all special characters. */
 void roff_literal(struct gk_buf *out, const char *text, size_t len);
 
 /*
- * Appends a text on lines of its own: `code` and --options are bold. A sentence
- * begins a line, and no line is longer than 80 bytes.
+ * Adds a text as lines of its own, with `code` and --options in bold. Each
+ * sentence begins a new line, and no line is longer than 80 bytes.
  */
 void roff_text(struct gk_buf *out, const char *text, size_t len);
 
-/* The same for several paragraphs, which an empty line separates. */
+/* Does the same for several paragraphs, separated by empty lines. */
 void roff_paragraphs(struct gk_buf *out, const char *text);
 
 /*
- * Appends a usage, such as "[OPTION...] FILE": names in capitals are italic,
- * all other words bold. Without a new line.
+ * Adds a usage, such as "[OPTION...] FILE", without a newline. Words in
+ * capitals are italic, all others bold.
  */
 void roff_usage(struct gk_buf *out, const char *text, size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write.c - writes a manual page from a page's tables. */
+/* write.c - writes a manual page from the page's table. */
 #include "cli/cmd.h"
 #include "cli/manual/manual.h"
 #include "cli/manual/options.h"
@@ -22,7 +22,10 @@ static void add_heading(struct gk_buf *out, const char *title)
 	gk_buf_printf(out, ".SH %s\n", title);
 }
 
-/* The name of a page's file without its section: "gpukit-fake-ctl". */
+/*
+ * Writes the name of a page's file without its section, such as
+ * "gpukit-fake-ctl".
+ */
 static void page_title(const struct gk_manual_page *page, char *dst, size_t cap)
 {
 	snprintf(dst, cap, "gpukit%s%s", *page->name ? "-" : "", page->name);
@@ -36,7 +39,10 @@ static const char *section_of(const struct gk_manual_page *page)
 	return page->section ? page->section : "1";
 }
 
-/* "Default: 1." for "(1)" at the end of an option's text. */
+/*
+ * Finds a default value in parentheses at the end of an option's text, as in
+ * "... (1)". Returns its index, or 0 if there is none.
+ */
 static size_t find_default(const char *text, size_t len)
 {
 	size_t at = len;
@@ -52,7 +58,10 @@ static size_t find_default(const char *text, size_t len)
 	return at;
 }
 
-/* The text of an option, as sentences. */
+/*
+ * Adds the text of an option as sentences. A default value becomes "Default:
+ * 1.".
+ */
 static void add_option_text(struct gk_buf *out, const char *text)
 {
 	size_t len = strlen(text), fixed = find_default(text, len);
@@ -91,7 +100,7 @@ static void add_option_names(struct gk_buf *out,
 	gk_buf_putc(out, '\n');
 }
 
-/* A heading of a group: "Which devices:" */
+/* Adds the heading of a group of options, such as "Which devices:". */
 static void add_group(struct gk_buf *out, const char *title)
 {
 	size_t len = strlen(title);
@@ -116,7 +125,10 @@ static bool has_headings(const struct manual_options *o)
 	return false;
 }
 
-/* Those that argp adds have a heading if others have one. */
+/*
+ * Adds the heading of a group, if one begins here. The options that argp adds
+ * get one only if other groups have headings.
+ */
 static void add_group_of(struct gk_buf *out, const struct manual_options *o,
 			 size_t i)
 {
@@ -154,7 +166,7 @@ static void add_options(struct gk_buf *out, const struct gk_manual_page *page)
 
 /* ---- synopsis ---- */
 
-/* Whether a usage is that of a subcommand with a page. */
+/* Whether a usage is that of a subcommand with a page of its own. */
 static bool is_subcommand(const struct gk_manual_page *page, const char *usage,
 			  size_t len)
 {
@@ -205,7 +217,7 @@ static bool begins(const char *text, const char *word)
 	return !strncmp(text, word, strlen(word));
 }
 
-/* The paragraph of a text that begins with a word, or NULL. */
+/* Returns the paragraph that begins with a word, or NULL. */
 static const char *find_paragraph(const char *text, const char *word,
 				  size_t *ret_len)
 {
@@ -220,7 +232,10 @@ static const char *find_paragraph(const char *text, const char *word,
 	return NULL;
 }
 
-/* "Shows GPUs." becomes "gpukit stat shows GPUs." */
+/*
+ * Adds the first sentences as a whole: "Shows GPUs." becomes "gpukit stat shows
+ * GPUs."
+ */
 static void add_first_sentences(struct gk_buf *out,
 				const struct gk_manual_page *page,
 				const char *doc, size_t len)
@@ -269,7 +284,7 @@ static void add_description(struct gk_buf *out,
 
 /* ---- tables ---- */
 
-/* Rows "term\ttext\n". */
+/* Adds a table with rows "term\ttext\n". */
 static void add_rows(struct gk_buf *out, const char *rows)
 {
 	while (*rows) {
@@ -284,7 +299,7 @@ static void add_rows(struct gk_buf *out, const char *rows)
 	}
 }
 
-/* Rows "command\ttext\n". */
+/* Adds examples from rows "command\ttext\n". */
 static void add_examples(struct gk_buf *out, const char *rows)
 {
 	for (bool first = true; *rows; first = false) {
@@ -300,7 +315,10 @@ static void add_examples(struct gk_buf *out, const char *rows)
 	}
 }
 
-/* One of "0", "1 after a failure" or a phrase without a number. */
+/*
+ * Adds an exit status. The text is "0", "1 after a failure" or a phrase without
+ * a number.
+ */
 static void add_status(struct gk_buf *out, const char *text, size_t len,
 		       bool first)
 {
@@ -326,7 +344,10 @@ static void add_status(struct gk_buf *out, const char *text, size_t len,
 	gk_buf_free(&told);
 }
 
-/* "Exit status: 0; 1 after a failure; 2 for a wrong option." */
+/*
+ * Adds the statuses in "Exit status: 0; 1 after a failure; 2 for a wrong
+ * option."
+ */
 static void add_statuses(struct gk_buf *out, const char *text, size_t len)
 {
 	const char *end = text + len - (len && text[len - 1] == '.');
@@ -415,7 +436,10 @@ static void add_reference(struct gk_buf *out, const struct gk_manual_page *page,
 	gk_buf_printf(out, " (%s)", section_of(page));
 }
 
-/* Refers to the pages above and below, and from the first one to all. */
+/*
+ * Adds a reference to a page if it is above or below this one. The page of
+ * gpukit itself and the pages of verbs refer to each other, too.
+ */
 static void refer_to(void *data, const struct gk_manual_page *page,
 		     const char *summary)
 {
@@ -431,7 +455,7 @@ static void refer_to(void *data, const struct gk_manual_page *page,
 	w->any = true;
 }
 
-/* "nvidia-smi(1), nvcc(1)" */
+/* Adds references such as "nvidia-smi(1), nvcc(1)". */
 static void refer_to_others(struct gk_buf *out, const char *see)
 {
 	while (*see) {
