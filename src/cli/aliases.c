@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aliases.c - the table of names by which the command is a verb. */
+/*
+ * aliases.c - owns the table of other names under which the command runs a
+ * verb.
+ */
 #include "cli/aliases.h"
 #include "base/array.h"
 

@@ -30,7 +30,8 @@ void gk_arg_parse(const struct argp *argp, unsigned flags, int argc,
 void gk_arg_no_memory(const struct argp_state *state)
 {
 	argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
-	exit(GK_EXIT_FAILURE); /* argp_failure() may return, says its type */
+	/* The compiler assumes that argp_failure() may return. */
+	exit(GK_EXIT_FAILURE);
 }
 
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
@@ -80,7 +81,10 @@ static const char *home_of(const char *name)
 	return entry ? entry->pw_dir : NULL;
 }
 
-/* An expanded path. Never freed, as it may be used as long as argv. */
+/*
+ * An expanded path. Never freed, because the caller may keep it as long as
+ * argv.
+ */
 struct expanded {
 	struct expanded *next;
 	char path[];

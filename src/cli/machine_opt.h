@@ -10,6 +10,6 @@
 #include <argp.h>
 
 extern const struct argp gk_machine_argp;      /* without --pcie */
-extern const struct argp gk_machine_pcie_argp; /* with it */
+extern const struct argp gk_machine_pcie_argp; /* with --pcie */
 
 #endif

@@ -79,7 +79,10 @@ static int print_help(FILE *to)
 	return flush_output(to);
 }
 
-/* Messages name the verb, by whatever name the command was started. */
+/*
+ * Runs a verb. Messages name the verb, whatever name the command was started
+ * under.
+ */
 static int run_found(const struct gk_cmd *cmd, int argc, char **argv)
 {
 	char name[64];
@@ -124,7 +127,7 @@ static int run_gpukit(int argc, char **argv)
 		print_help(stderr);
 		return GK_EXIT_USAGE;
 	}
-	/* The build asks for the manual. */
+	/* The build calls this to write the manual. */
 	if (argc == 3 && !strcmp(argv[1], "--manual"))
 		return gk_manual_write(argv[2]);
 	if (is_any(argv[1], "version", "--version", "-V"))
@@ -151,7 +154,10 @@ int main(int argc, char **argv)
 		return fake_replay_process_main();
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
 		return fake_load_main(argc, argv);
-	/* Shells ask for completions, by whatever name it was started. */
+	/*
+	 * Shells call this for completions, whatever name the command was
+	 * started under.
+	 */
 	if (argc > 1 && !strcmp(argv[1], "--complete"))
 		return gk_complete(argc - 2, (const char *const *)argv + 2);
 	alias = argc ? gk_alias_find(argv[0]) : NULL;

@@ -34,24 +34,24 @@ void gk_feed_free(struct gk_feed *feed);
 /* Puts a new snapshot into the feed, which frees it later. */
 void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap);
 
-/* There is no driver, until the next snapshot. */
+/* Records that there is no driver, until the next snapshot arrives. */
 void gk_feed_away(struct gk_feed *feed);
 
-/* Makes a page. Runs on another thread than gk_feed_put(). See http.h. */
+/* Makes a page; see http.h. Called on another thread than gk_feed_put(). */
 void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
 		  struct gk_http_page *ret_page);
 
 /* ---- mended.c ---- */
 
-/* Since when each GPU is mended. Initialise it with zeros. */
+/* When each GPU has recovered. Initialise it with zeros. */
 struct gk_mended {
 	struct gk_mended_gpu *gpus;
 	size_t count;
 };
 
 /*
- * Ends the last Xid of a GPU that was in trouble after it and is not any more:
- * its number in the snapshot becomes 0. Call it for each snapshot, in order.
+ * If a GPU has recovered since its last Xid, sets the number of that Xid in the
+ * snapshot to 0. Call this for each snapshot, in order.
  */
 void gk_mended_end_xids(struct gk_mended *mended, struct gk_snapshot *snap);
 void gk_mended_free(struct gk_mended *mended);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mended.c - ends the last Xid of a GPU that has been mended, so that an alert
- * on it ends, too. NVML does not say so: a GPU that was gone answers again, or
- * no longer needs a reset. The counts of Xids stay.
+ * mended.c - clears the last Xid of a GPU that has recovered, so that an alert
+ * on it ends, too. NVML itself keeps the Xid. A GPU has recovered if it answers
+ * again after it was gone, or if it no longer needs a reset. The counts of Xids
+ * stay.
  */
 #include "cli/export/export.h"
 #include "format/condition.h"
@@ -13,7 +14,7 @@
 struct gk_mended_gpu {
 	char uuid[GK_NAME_MAX];
 	bool trouble;
-	uint64_t wall_ns; /* when its trouble ended last, or 0 */
+	uint64_t wall_ns; /* when it last recovered; 0: never */
 };
 
 void gk_mended_free(struct gk_mended *mended)
@@ -22,7 +23,7 @@ void gk_mended_free(struct gk_mended *mended)
 	*mended = (struct gk_mended){0};
 }
 
-/* The entry of a GPU; NULL: out of memory. */
+/* Finds or adds the entry of a GPU. Returns NULL if out of memory. */
 static struct gk_mended_gpu *entry_of(struct gk_mended *mended,
 				      const struct gk_device *d)
 {
@@ -41,7 +42,7 @@ static struct gk_mended_gpu *entry_of(struct gk_mended *mended,
 	return more;
 }
 
-/* A GPU whose values are late is in no trouble because of that. */
+/* Whether a GPU has failed. Late values alone are not a failure. */
 static bool is_in_trouble(const struct gk_device *d)
 {
 	const struct gk_condition *condition = gk_condition_of(d);

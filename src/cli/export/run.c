@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - `gpukit export`: a background watch reads the devices and feeds the
- * web server, from the moment on when there is a driver.
+ * web server. Requests are served even while there is no driver.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
@@ -50,7 +50,7 @@ static void tell_away(void *owner, const char *why)
 {
 	const struct exporter *e = owner;
 
-	(void)why; /* it may tell more than clients should know */
+	(void)why; /* the reason may tell clients more than they should know */
 	gk_feed_away(e->feed);
 }
 

@@ -334,7 +334,10 @@ static int run_command_on(struct fake_options *a, struct fake_replay *replay,
 	struct fake_children children = {0};
 	int code = fake_mig_apply(path, a->migs);
 
-	/* A split that a recording tells is no mistake of who typed this. */
+	/*
+	 * If the split comes from the recording, the user's command line is not
+	 * wrong.
+	 */
 	if (code == GK_EXIT_USAGE && replay->tape)
 		code = GK_EXIT_FAILURE;
 	if (!code)

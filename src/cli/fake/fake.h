@@ -28,8 +28,9 @@ struct gkf_scenario_options;
 void fake_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * The same as expressions, whose value is the exit code. Macros, so that the
- * compiler and the static analyzer see in each file that it is not 0.
+ * Like fake_tell(), but expressions whose value is the exit code. They are
+ * macros, so that the compiler and the static analyzer see in each file that
+ * the value is not 0.
  */
 #define fake_failure(...) (fake_tell(__VA_ARGS__), GK_EXIT_FAILURE)
 #define fake_usage(...)   (fake_tell(__VA_ARGS__), GK_EXIT_USAGE)
@@ -87,7 +88,7 @@ void fake_children_end(struct fake_children *children);
 int fake_load_main(int argc, char **argv);
 
 /*
- * Refuses boards that the driver never knew. Returns 0, or the exit status
+ * Refuses boards that the driver never supported. Returns 0, or the exit status
  * after a message.
  */
 int fake_check_met(const char *driver, const struct gkf_profile *profiles,
@@ -114,9 +115,9 @@ int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 
 /*
  * Returns the absolute path of a file or directory of the drop-in libraries
- * ("535", "bin/nvidia-smi"), or of their directory itself (""). Lays their
- * links, in a private directory, if they were installed without. Returns 0 or a
- * gk_err. The path need not exist.
+ * ("535", "bin/nvidia-smi"), or of their directory itself (""). If they were
+ * installed without links, first creates the links in a private directory.
+ * Returns 0 or a gk_err. The path need not exist.
  */
 int fake_where(const char *name, char *ret_path, size_t cap);
 
@@ -253,9 +254,10 @@ extern const struct argp fake_models_argp;
 /* ---- launch/shared.c ---- */
 
 /*
- * The path of a shared machine: a name, or a made-up one, in a directory that
- * other users may enter and only this one may change. Returns 0 or an exit
- * status, after a message.
+ * Makes the path of a shared machine. If `name` is NULL, makes up a name, a
+ * different one at each attempt. Other users may enter the path's directory,
+ * but only this user may change it. Returns 0, or an exit status after a
+ * message.
  */
 int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 		     size_t cap);

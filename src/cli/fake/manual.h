@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manual.h - words for completion that other files of the verb know. */
+/* manual.h - completion by files of `gpukit fake` that know the words. */
 #ifndef GK_CLI_FAKE_MANUAL_H
 #define GK_CLI_FAKE_MANUAL_H
 
 #include "cli/page.h"
 
-/* Subcommands of `gpukit fake ctl`, and what may follow each. */
+/* Adds the subcommands of `gpukit fake ctl`, or possible arguments of one. */
 void fake_ctl_words(struct gk_completion *answer, const struct gk_cursor *q);
 
-/* The names of all scenarios. */
+/* Adds the names of all scenarios. */
 void fake_scenario_names(struct gk_completion *answer);
 
 #endif

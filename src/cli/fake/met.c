@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* met.c - refuses boards that no driver of the chosen generation ever ran. */
+/* met.c - refuses boards that the chosen driver generation never supported. */
 #include "cli/fake/fake.h"
 #include "machine/file/profile.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * The branches of the driver that know a chip: from the first one, up to the
- * last one (0: the newest). Sources are in docs/DRIVERS.md; chips that are not
- * here run on all.
+ * The first and the last driver branch that supports an architecture (0: no
+ * limit). Sources are in docs/DRIVERS.md. All branches support architectures
+ * that are not listed here.
  */
 static const struct {
 	const char *architecture;
@@ -20,7 +20,7 @@ static const struct {
     {"HOPPER", 525, 0}, {"BLACKWELL", 570, 0},
 };
 
-/* Tells which drivers a board needs. */
+/* Prints which drivers support a board. Returns the exit status. */
 static int refuse_board(const struct gkf_profile *profile, const char *driver,
 			unsigned since, unsigned until)
 {

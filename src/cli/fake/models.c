@@ -42,13 +42,13 @@ const struct argp fake_models_argp = {
 	   "profiles.",
 };
 
-/* A number, or null where it is not known. */
+/* Returns a number, or null if the number is unknown. */
 static json_t *known(int64_t value)
 {
 	return value > 0 ? json_integer(value) : json_null();
 }
 
-/* {"memory_mib": "capture", ...} */
+/* Returns the source of each fact: {"memory_mib": "capture", ...}. */
 static json_t *json_sources(const struct gkf_facts *facts)
 {
 	json_t *sources = json_object();
@@ -100,7 +100,7 @@ static void print_model(const struct gkf_profile *p,
 	       gkf_facts_sourced(facts), gkf_facts_given(facts));
 }
 
-/* Adds each model to the list, or prints it if there is none. */
+/* Adds each model to `models` or, if that is NULL, prints it. */
 static int each_model(const char *dir, char *ids, json_t *models)
 {
 	char *id;

@@ -32,7 +32,7 @@ struct fake_options {
 	bool frozen, until_end;
 	enum gkf_others_may shared;
 	bool twins;      /* boards of one model are identical */
-	bool any_driver; /* do not refuse boards that it never knew */
+	bool any_driver; /* allow boards that the driver never supported */
 	bool no_torch;   /* do not run PyTorch's operators on the machine */
 	/* quiet: print nothing; refusals_fail: exit with 3 after refusals */
 	bool quiet, refusals_fail;

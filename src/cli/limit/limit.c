@@ -129,7 +129,7 @@ static int run_command(int argc, char **argv)
 
 /* ---- gpukit limit VERB ---- */
 
-/* Which additional options a verb has. */
+/* The additional options of a verb. */
 enum more { PLAIN, WISH, INTERVAL, AUDIT, VERIFY };
 
 static const struct verb {
@@ -274,7 +274,7 @@ static const struct argp_child verify_child[] = {
     {0},
 };
 
-/* `text` is what it does. */
+/* `text` says what the verb does. */
 #define VERB_ARGP(arguments, text, more)                                       \
 	{                                                                      \
 		.options = verb_options, .parser = parse_verb,                 \

@@ -203,11 +203,11 @@ void limit_views_json(struct gk_buf *out, const struct limit_views *views,
 struct limit_ask {
 	const char *name; /* NULL: no group was named */
 	bool json;
-	struct limit_wish wish; /* set */
-	uint64_t interval_ns;   /* top, audit */
-	bool follow;            /* audit */
-	unsigned gpu;           /* verify */
-	uint64_t seconds;       /* verify */
+	struct limit_wish wish; /* used by set */
+	uint64_t interval_ns;   /* used by top and audit */
+	bool follow;            /* used by audit */
+	unsigned gpu;           /* used by verify */
+	uint64_t seconds;       /* used by verify */
 };
 
 int limit_ls(struct limit_ask *ask);

@@ -40,8 +40,9 @@ enum { COMPUTE_DEFAULT = 30 };
 struct verify {
 	unsigned gpu;
 	char bus_id[32], name[GK_NAME_MAX], uuid[GK_NAME_MAX];
-	uint64_t memory, compute, seconds; /* granted */
-	/* The load: */
+	/* The limits, and how long the load keeps the GPU busy. */
+	uint64_t memory, compute, seconds;
+	/* The next members belong to the load. */
 	pid_t launcher;
 	FILE *to, *from;
 	int pid;

@@ -113,7 +113,8 @@ static bool begin_drawing(struct drawing *d, int columns)
 	int panels = (int)d->picture->panel_count, room;
 	bool alone = lane_count(d->picture) == 1;
 
-	GK_ASSERT(panels > 0); /* gk_plot_picture_new() has found one */
+	/* gk_plot_picture_new() has found at least one */
+	GK_ASSERT(panels > 0);
 	d->columns = columns < CELL_LEAST ? CELL_LEAST : columns;
 	d->gutter = alone ? 0 : longest_label(d->picture) + 2;
 	room = d->columns - d->gutter;

@@ -88,7 +88,7 @@ static void add_pid(struct argp_state *state, struct record *record,
 	    (pid_t)gk_arg_number(state, option, text, 1, INT32_MAX);
 }
 
-/* "12,13" */
+/* Adds the pids in a list such as "12,13". */
 static void add_pids(struct argp_state *state, struct record *record,
 		     const char *option, const char *list)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * machine.c - reads the GPUs for a verb that serves, whatever happens to the
- * driver: waits until there is one, and opens it again when all GPUs are gone.
+ * driver: waits until there is a driver, and reopens it when all GPUs are gone.
  */
 #include "cli/serve/serve.h"
 
@@ -19,21 +19,25 @@
 #define LOOK_EVERY 5
 
 /*
- * Seconds before a driver is opened again that was closed: the thread that
- * waits for events is inside it for up to one more.
+ * Seconds to wait before reopening a driver that was closed. The thread that
+ * waits for events may stay inside the driver for up to one second more.
  */
 #define REST 2
 
 /*
- * How long the driver must answer for no GPU before it is opened again. If NVML
- * says that there is no driver any more, that is soon; otherwise late, because
- * opening it forgets the Xids. A lost GPU is an answer: it is found without
- * this when it comes back, and its name would be forgotten.
+ * How long all GPUs may fail to answer before the driver is opened again:
+ * SHUT_NS if NVML says that there is no driver any more, otherwise GONE_NS. The
+ * latter is longer, because reopening the driver forgets the Xids. A lost GPU
+ * counts as an answer: the driver notices without being reopened that the GPU
+ * comes back, and reopening would forget its name.
  */
 #define SHUT_NS (5 * GK_NS_PER_S)
 #define GONE_NS (60 * GK_NS_PER_S)
 
-/* NVML's errors that say so: not initialised, not loaded, another version. */
+/*
+ * NVML's errors that mean that there is no driver any more: not initialised,
+ * not loaded, or another version than the library.
+ */
 static const int shut_errors[] = {1, 9, 18};
 
 /* ---- waiting for a driver ---- */
@@ -49,8 +53,10 @@ static void tell_why(const struct gk_serve_machine *m, int err, int nvml,
 	m->away(m->owner, why);
 }
 
-/* Tries to open it after `rest` seconds, and then from time to time. Returns
- * false if a signal arrives first. */
+/*
+ * Tries to open the driver after `rest` seconds, and then every LOOK_EVERY
+ * seconds. Returns false if a signal arrives first.
+ */
 static bool await_driver(struct gk_serve_machine *m, unsigned rest)
 {
 	const struct itimerspec second = {{1, 0}, {1, 0}};
@@ -89,8 +95,9 @@ static bool is_shut(const struct gk_device *d)
 }
 
 /*
- * For how long all GPUs may be as they are; 0: the driver answers. A GPU that
- * hangs says nothing about it; one that is shut speaks for all.
+ * Returns how long the GPUs may stay in their present state before the driver
+ * is opened again; 0: for ever, because the driver answers. GPUs that hang are
+ * ignored. If one GPU has an error of shut_errors, the driver is gone for all.
  */
 static uint64_t patience_of(const struct gk_snapshot *snap)
 {
@@ -107,8 +114,10 @@ static uint64_t patience_of(const struct gk_snapshot *snap)
 	return shut ? SHUT_NS : error ? GONE_NS : 0;
 }
 
-/* Whether the driver must be opened again. *since_ns: when the last GPU went,
- * or 0. */
+/*
+ * Whether the driver must be opened again. *since_ns is the time since which no
+ * GPU has answered; 0: one answers.
+ */
 static bool is_over(const struct gk_snapshot *snap, uint64_t *since_ns)
 {
 	uint64_t patience = patience_of(snap);
@@ -120,8 +129,10 @@ static bool is_over(const struct gk_snapshot *snap, uint64_t *since_ns)
 	return patience && snap->mono_ns - *since_ns >= patience;
 }
 
-/* Passes frames on. *ret_over: until the driver must be opened again; else
- * until a signal arrives. Returns a gk_exit, after a message unless it is 0. */
+/*
+ * Passes frames on until the driver must be opened again, which sets *ret_over,
+ * or until a signal arrives. Returns a gk_exit, after a message unless it is 0.
+ */
 static int pass_frames(struct gk_serve_machine *m, bool *ret_over)
 {
 	int fd = gk_watch_fd(m->gk);

@@ -22,7 +22,10 @@
 
 /* ---- modules and files ---- */
 
-/* Makes the functions of the library that a module needs available to it. */
+/*
+ * Loads the library that a module is not linked with but needs, and makes its
+ * symbols visible to the module.
+ */
 static bool open_needed(const struct gk_serve_module *m)
 {
 	for (size_t i = 0; i < COUNT(m->needs); i++)

@@ -120,10 +120,10 @@ struct gk_server {
 };
 
 /*
- * One of our modules: its name among our libraries, the table of functions that
- * it exports, and the packages needed to build it. Portable builds are not
- * linked with the library that `purpose` needs, such as TLS: it is opened by
- * one of its names.
+ * A shared library of ours: its file name, the name of the table of functions
+ * that it exports, and the packages needed to build it. In portable builds it
+ * is not linked with the library needed for `purpose`, such as TLS. That
+ * library is loaded under one of the names in `needs`.
  */
 struct gk_serve_module {
 	const char *file, *symbol, *packages;
@@ -170,14 +170,16 @@ void gk_serve_hide_commands(struct gk_snapshot *snap);
 
 /* ---- machine.c ---- */
 
-/* A machine that is read for as long as the verb runs. */
+/* A machine that a verb reads for as long as the verb runs. */
 struct gk_serve_machine {
 	const char *verb;
 	const struct gk_options *options;
 	uint64_t interval_ns;
-	/* Takes a frame, which it then owns. */
+	/* Receives a frame and takes ownership of it. */
 	void (*put)(void *owner, struct gk_snapshot *snap);
-	/* There is no driver: the reason, told at each attempt to open it. */
+	/*
+	 * Called after each failed attempt to open the driver, with the reason.
+	 */
 	void (*away)(void *owner, const char *why);
 	/* Called every second while there is no driver; may be NULL. */
 	void (*tick)(void *owner);

@@ -30,7 +30,7 @@ struct top {
 	char **hosts;
 	size_t host_count;
 	char **remote_command; /* runs gpukit on a host; NULL: ssh */
-	/* Login, CA certificates: for hosts named by URL. */
+	/* Login and CA certificates for hosts named by URL. */
 	const char *peer_auth, *peer_ca;
 	/* Storage that viewer.pick points to. */
 	struct gk_buf gpus;

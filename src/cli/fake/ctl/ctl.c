@@ -133,7 +133,7 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 
 /* ---- completion ---- */
 
-/* Adds the words of a usage that are to be typed as they are. */
+/* Adds the literal words of a usage. */
 static void add_usage_words(struct gk_completion *answer, const char *usage)
 {
 	char words[128], *next = words, *word;

@@ -86,7 +86,7 @@ static int apply_layout(struct gkf_machine *m, const char *verb, unsigned gpu,
 	return err ? tell_split_error(m, verb, gpu, part, err) : 0;
 }
 
-/* "0-1=3g.40gb+1g.10gb" */
+/* Applies a split such as "0-1=3g.40gb+1g.10gb". */
 static int apply_split(struct gkf_machine *m, const char *spec)
 {
 	const char *equals = strchr(spec, '=');

@@ -33,7 +33,10 @@ static const char *distance_word(enum gkf_distance distance)
 	}
 }
 
-/* NV# if NVLinks are up, else the distance on the bus. */
+/*
+ * Writes "NV" and the number of NVLinks that are up or, if there are none, the
+ * distance on the bus.
+ */
 static void write_distance(struct ctl *ctl, unsigned a, unsigned b,
 			   char word[WORD_MAX])
 {

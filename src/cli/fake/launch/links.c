@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * links.c - finds the drop-in libraries. An installation from a Python wheel
- * has no links, because wheels cannot contain any. It has a list of them
- * instead, and this file lays them in a private directory, once for each
- * version of an installation: a link to each library, under all of its names.
+ * has no symbolic links, because wheels cannot contain any. It has a list of
+ * them instead. This file creates the links in a private directory, once for
+ * each version of an installation: each library gets a link under all of its
+ * names.
  *
  * The list is the file "links" in the directory of the libraries. Its first
- * line tells the version; each further line is "PATH TARGET", a link to lay and
+ * line is the version. Each further line is "PATH TARGET", a link to create and
  * the file to which it leads. Both are relative to that directory.
  */
 #include "base/err.h"
@@ -31,16 +32,18 @@
 #define LIST_MAX (1U << 20)
 
 #define UNFINISHED   "unfinished-"
-#define UNFINISHED_S 3600 /* older ones were left by a killed process */
+#define UNFINISHED_S 3600 /* a killed process left older ones */
 
-/* What is installed, and where its links are. */
+/* The installed libraries and the place of their links. */
 struct links {
 	char installed[PATH_MAX]; /* the directory of the libraries */
-	char *list;               /* the whole list */
-	char above[PATH_MAX];     /* the directory of all laid directories */
-	/* The beginning of the name of this installation's directories. */
+	/* The contents of the list. NULL: there is none. */
+	char *list;
+	/* Contains the directories of links of all installations. */
+	char above[PATH_MAX];
+	/* All directories of this installation begin with this. */
 	char prefix[18];
-	char name[40]; /* the name of the directory for this version */
+	char name[40]; /* name of this version's directory */
 };
 
 static uint64_t hash_text(const char *text)
@@ -99,10 +102,10 @@ static int lay_link(const char *dir, const char *path, const char *from,
 	return r;
 }
 
-/* Lays all links of the list, whose text is cut into pieces. */
+/* Creates all links of the list. Changes the list's text. */
 static int lay_list(const struct links *links, char *list, const char *dir)
 {
-	char *rest = list, *line = strsep(&rest, "\n"); /* the version */
+	char *rest = list, *line = strsep(&rest, "\n"); /* skips the version */
 	int r = 0;
 
 	while (!r && (line = strsep(&rest, "\n")) && *line) {
@@ -116,8 +119,8 @@ static int lay_list(const struct links *links, char *list, const char *dir)
 }
 
 /*
- * Lays the links in a new directory, which gets its name when it is complete.
- * If another process was faster, its directory is used.
+ * Creates the links in a temporary directory, which is renamed when it is
+ * complete. If another process was faster, the directory of that process stays.
  */
 static int lay(const struct links *links, const char *dir)
 {
@@ -136,15 +139,16 @@ static int lay(const struct links *links, const char *dir)
 		if (!r && rename(beside, dir) < 0 && errno != ENOTEMPTY &&
 		    errno != EEXIST)
 			r = gk_err_from_errno(errno);
-		remove_tree(beside); /* nothing is left after a rename */
+		/* Does nothing after a successful rename. */
+		remove_tree(beside);
 	}
 	free(list);
 	return r;
 }
 
 /*
- * Whether a directory of laid links is of no use any more: it is of another
- * version of this installation, or was never finished.
+ * Whether a directory of links is no longer used: it belongs to another version
+ * of this installation, or was never completed.
  */
 static bool is_left_over(const struct links *links, const char *name,
 			 const char *path)
@@ -174,8 +178,8 @@ static void remove_left_over(const struct links *links)
 }
 
 /*
- * Reads the list; sets links->list to NULL if the installation has its links
- * itself and therefore no list. Returns 0 or a gk_err.
+ * Reads the list. Sets links->list to NULL if the installation has links and
+ * therefore no list. Returns 0 or a gk_err.
  */
 static int read_list(struct links *links)
 {
@@ -196,7 +200,7 @@ static int read_list(struct links *links)
 	return n < 0 ? (int)n : 0;
 }
 
-/* Finds the directory with the laid links, and lays them if necessary. */
+/* Finds the directory of links. Creates it if it is missing. */
 static int find_laid(struct links *links, char *ret_dir, size_t cap)
 {
 	int r = gk_name_shared_dir("gpukit-links", links->above, PATH_MAX);
@@ -208,7 +212,10 @@ static int find_laid(struct links *links, char *ret_dir, size_t cap)
 		r = gk_err_from_errno(errno);
 	if (r)
 		return r;
-	/* Containers that share /dev/shm may have the same path. */
+	/*
+	 * The device number is included, because containers that share /dev/shm
+	 * may have installations with the same path.
+	 */
 	snprintf(links->prefix, sizeof links->prefix, "%016" PRIx64 "-",
 		 hash_text(links->installed) ^ gkf_mix(st.st_dev));
 	snprintf(links->name, sizeof links->name, "%s%016" PRIx64,

@@ -166,8 +166,9 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 }
 
 /*
- * Loads that another command has started, and those of machines with another
- * seed, have other seeds. The first one of a machine without a seed has 1.
+ * Returns the seed of the first load. It differs between machines with
+ * different seeds, and from the seeds of loads that other commands have
+ * started. On a machine without a seed, the first load gets 1.
  */
 static uint32_t first_seed_on(const struct gkf_machine *m)
 {

@@ -180,7 +180,7 @@ static void tell_split(const struct gk_snapshot *snap, int gpu,
 		if (d->parent != gpu)
 			continue;
 		if (same && *slice && out.len)
-			out.len--; /* the bracket */
+			out.len--; /* removes the closing bracket */
 		if (!same)
 			gk_buf_printf(&out, "%s%s", out.len ? "+" : "",
 				      profile);

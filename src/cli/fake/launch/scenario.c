@@ -131,7 +131,7 @@ static void print_time(const struct gkf_scenario *s, uint64_t bin)
 	printf("%9.1f ", at < 0 ? 0 : at);
 }
 
-/* "0-3,7" */
+/* Prints indices such as "0-3,7". */
 static void print_gpus(uint64_t gpus)
 {
 	char text[256] = "";
@@ -384,7 +384,7 @@ static int list_scenarios(void)
 	return code;
 }
 
-/* A path's last part without ".yaml". */
+/* Adds the last part of each path, without ".yaml". */
 void fake_scenario_names(struct gk_completion *answer)
 {
 	struct scenario_dirs dirs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.c - places for machines that other users see (--shared). */
+/* shared.c - finds a path for machines that other users can see (--shared). */
 #include "cli/fake/fake.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Makes the directory, or checks the one that is there: in /dev/shm another
- * user may have made it first. The mode is set whatever the umask is.
+ * Makes the directory, or checks it if it exists: in /dev/shm another user may
+ * have made it first. Sets its mode regardless of the umask.
  */
 static int make_shared_dir(const char *dir)
 {
