@@ -13,7 +13,8 @@ struct gkf_board {
 	char serial[32]; /* empty on consumer boards */
 	uint32_t pci_domain, pci_bus, pci_device;
 	uint32_t minor;
-	uint64_t seed; /* for what makes it differ (life.h); 0: a twin */
+	/* of its differences from its model (life.h); 0: a twin */
+	uint64_t seed;
 };
 
 _Static_assert(sizeof(struct gkf_board) <= GKF_BOARD_ROOM,

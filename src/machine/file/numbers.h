@@ -73,10 +73,10 @@ enum gkf_layout {
 
 enum gkf_latency { GKF_LATENCY_NONE, GKF_LATENCY_REAL };
 
-/* What other users may do with a machine's file. */
+/* The access that other users have to a machine's file. */
 enum gkf_others_may { GKF_OTHERS_NOTHING, GKF_OTHERS_READ, GKF_OTHERS_WRITE };
 
-/* Who may make the changes that NVML reserves for root. */
+/* The users who may make the changes that NVML reserves for root. */
 enum gkf_permission {
 	GKF_PERMIT_ROOT, /* effective user id 0 */
 	GKF_PERMIT_ALL,

@@ -23,7 +23,8 @@ struct gkf_wave {
 	uint32_t gpus;
 	uint64_t period_ns;
 	uint64_t start_bin; /* bin in which the process attached */
-	uint64_t stop_bin;  /* first bin without the process; 0: it stays */
+	/* first bin without the process; 0: the process stays */
+	uint64_t stop_bin;
 };
 
 #endif

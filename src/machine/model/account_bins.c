@@ -19,8 +19,8 @@
 #define CHUNK 256
 
 /*
- * Adds to a process's account those of the `count` bins from `first` in which
- * the process was on the device.
+ * Adds bins to a process's account: of the `count` bins from `first`, those in
+ * which the process was on the device.
  */
 static void add_bins(struct gkf_machine *m, unsigned index,
 		     const struct gkf_slot *slot, uint64_t first,

@@ -138,8 +138,8 @@ static void add_whole(const struct wanted *w, struct gkf_drive *drive)
 }
 
 /*
- * An instance has its own SMs: its work is a part of the device's, whatever
- * other instances do. The device is busy while any instance is.
+ * An instance has its own SMs, so its work is a fixed part of the device's,
+ * regardless of other instances. The device is busy while any instance is.
  */
 static void add_instance_share(const struct wanted *w, uint64_t permille,
 			       struct gkf_drive *drive)

@@ -38,8 +38,9 @@
  * Fans: where their curve starts, how far the board must cool before they slow
  * down, and how fast their speed changes.
  */
-#define FAN_START_C           50
-#define FAN_FULL_C            90 /* of boards whose slowdown is not known */
+#define FAN_START_C 50
+/* of boards whose slowdown temperature is not known */
+#define FAN_FULL_C            90
 #define FAN_START_PERCENT     30
 #define FAN_HYSTERESIS_MC     3000
 #define FAN_UP_PERMILLE_BIN   10

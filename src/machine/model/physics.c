@@ -19,7 +19,7 @@
 /* Traffic of an idle PCIe link, KB/s: register accesses. */
 #define PCIE_REST_KBS 350
 
-/* A forced value, else the model's. */
+/* Returns the forced value, or the model's if none is forced. */
 static int64_t forced_or(const struct gkf_drive *d, enum gkf_value value,
 			 int64_t model)
 {
@@ -115,7 +115,7 @@ static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
 			struct gkf_state *s)
 {
 	int64_t offset = forced_or(d, GKF_V_SM_OFFSET, 0);
-	/* The driver can be told to keep the highest clocks at rest, too. */
+	/* The driver can also be told to keep the highest clocks at rest. */
 	bool awake =
 	    is_awake(p, d, s) || forced_or(d, GKF_V_POWER_MIZER, 0) == 1;
 	int64_t boost =

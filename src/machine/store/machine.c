@@ -212,7 +212,7 @@ static int copy_contents(struct gkf_machine *m, size_t size)
 /*
  * Makes this process's view of a file with `size` bytes of content. `f` is the
  * mapped file with its locks or, if fd is -1, private memory without locks; the
- * caller keeps owning it. The file may be truncated meanwhile.
+ * caller keeps owning it. The file may be truncated during the call.
  */
 static int make_view(int fd, struct gkf_file *f, size_t size,
 		     const struct gkf_above *above, struct gkf_machine **ret)
@@ -345,8 +345,8 @@ void gkf_machine_follow(struct gkf_machine *m)
 }
 
 /*
- * Copies another user's machine as it is now, because that user may overwrite
- * it.
+ * Copies the current state of another user's machine, because that user may
+ * overwrite it.
  */
 static int copy_machine(int fd, const struct gkf_above *above,
 			struct gkf_machine **ret)

@@ -26,7 +26,7 @@ struct gkf_machine_spec {
 	const struct gkf_profile *profiles; /* an array of device_count */
 	enum gkf_latency latency;
 	enum gkf_layout layout;
-	/* Seed of UUIDs, serial numbers, and what makes boards differ. */
+	/* Seed of UUIDs, serial numbers, and the differences between boards. */
 	uint64_t seed;
 	bool lively; /* boards differ and wander (life.h); false: twins */
 	/* Identities, one per board; NULL: they are made from the seed. */

@@ -73,7 +73,7 @@ static const uint8_t gravity[] = {
     [NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET] = 3,
 };
 
-/* The action for pending memory repairs, whatever caused them. */
+/* The action for pending memory repairs, regardless of their cause. */
 static int advice_of_memory(const struct gkf_machine *m, unsigned device)
 {
 	struct gkf_ecc_rows rows;

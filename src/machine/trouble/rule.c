@@ -24,7 +24,7 @@ static struct gkf_rule *rule_at(const struct gkf_machine *m, unsigned index)
 #define STORE(member, value)                                                   \
 	__atomic_store_n(&rule->member, (value), __ATOMIC_RELAXED)
 
-/* Copies a rule; false if it is not in force or changed meanwhile. */
+/* Copies a rule; false if it is not in force or changed during the copy. */
 static bool read_rule(struct gkf_rule *rule, struct gkf_rule_spec *ret_spec)
 {
 	uint64_t life = atomic_load_explicit(&rule->life, memory_order_acquire);

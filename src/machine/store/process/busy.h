@@ -7,8 +7,8 @@
  * takes no time; work that runs while the clock is stepped counts as busy for
  * the whole step; at twice the speed a kernel lasts twice as long. Other
  * processes read a bin of 1/6 s when it is over. It includes work that still
- * runs, so a kernel that takes minutes is visible meanwhile. The work of a dead
- * process ends with the last bin that any process has computed.
+ * runs, so a kernel that takes minutes is visible while it runs. The work of a
+ * dead process ends with the last bin that any process has computed.
  *
  * The slot must come from gkf_books_attach() in this process; calls for other
  * slots, or in a forked child, do nothing.
@@ -25,7 +25,7 @@ struct gkf_machine;
 
 /*
  * Call gkf_busy_begin() when the first kernel of this process starts on the
- * slot's device, and gkf_busy_end() when none runs any more. The calls
+ * slot's device, and gkf_busy_end() when none runs any longer. The calls
  * alternate: a caller that runs several kernels at once must count them, and
  * must protect the count and both calls by a lock of its own.
  */

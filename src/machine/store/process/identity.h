@@ -58,8 +58,8 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m);
  */
 bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner);
 
-/* Whether no process of our pid namespace has the owner's pid any more. This
- * finds only some dead owners, but costs a single system call. */
+/* Whether the owner's pid no longer exists in our pid namespace. This finds
+ * only some dead owners, but costs a single system call. */
 bool gkf_is_gone(uint64_t own_ns, const struct gkf_identity *owner);
 
 #endif

@@ -68,7 +68,7 @@ static bool is_zombie(const char *status)
 
 /*
  * Adds a process if it is of another namespace; false if it could not be read.
- * A process that has ended meanwhile is ignored.
+ * Ignores a process that has ended since it was listed.
  */
 static bool look_at(struct gkf_others *o, int proc, const char *name)
 {

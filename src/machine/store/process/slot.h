@@ -16,8 +16,8 @@ struct gkf_machine;
 struct gkf_slot;
 
 /*
- * Copies a slot in use; false when it is free, changed meanwhile, or names no
- * device of this machine.
+ * Copies a slot in use; false when it is free, changed during the copy, or
+ * names no device of this machine.
  */
 bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 		   struct gkf_slot *ret_slot, uint64_t *ret_life);

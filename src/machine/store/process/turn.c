@@ -266,7 +266,7 @@ static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
 
 /*
  * Ends the turn of holder word `was` and hands it to the slot that waits
- * longest; false when the word has changed meanwhile. A waiter announces itself
+ * longest; false when the word has changed since. A waiter announces itself
  * before it checks whether the turn is free, and this function checks for
  * waiters after freeing the turn, so one of the two sees the other.
  */
@@ -373,7 +373,7 @@ int gkf_turn_take(struct gkf_machine *m, unsigned slot, const atomic_bool *stop)
 		return 0;
 	r = wait_turn(&p, stop);
 	w = atomic_load(&p.turn->holder);
-	/* The turn may have been handed to us meanwhile. */
+	/* The turn may have been handed to us in the meantime. */
 	if (r && SAME(w, word_of(m, slot)) && !SHARES(w))
 		pass_turn_on(&p, w);
 	return r;
