@@ -23,7 +23,10 @@ enum { PATH_CAP = 640 };
 
 #define WRITTEN_BY_OTHERS (S_IWGRP | S_IWOTH)
 
-/* Never follows a link, which may be a trap, nor waits for a FIFO. */
+/*
+ * Do not follow a symbolic link, which may be an attack, and do not wait for
+ * the other end of a FIFO.
+ */
 #define FLAGS (O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
 static int refuse_foreign_file(const char *path, const struct stat *st)

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 /*
- * Whose files are trusted.
+ * The owners whose files are trusted.
  *
  * GKL_PRIVATE: files of this user or root that nobody else can write.
  * GKL_COMMON: as in HAMi-core. The operator names a directory to which all

@@ -234,7 +234,8 @@ int limited_nvml_device(nvmlDevice_t device)
 
 /*
  * cuDeviceGetUuid(), the first version of the call, gives the UUID of the GPU.
- * Older drivers give that of the MIG device instead; NVML knows its GPU.
+ * For a MIG device, older drivers give the UUID of the MIG device instead; NVML
+ * then finds its GPU.
  */
 static int find_number(struct gkl_group *group, CUdevice device)
 {

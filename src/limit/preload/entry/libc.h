@@ -25,8 +25,8 @@ struct libc {
 const struct libc *libc(void);
 
 /*
- * The next definition of a function after this library: the C library's, or
- * that of another library that replaces it as we do. NULL: none.
+ * Returns the next definition of a function after this library's: the one in
+ * the C library, or in another library that also replaces it. NULL: none.
  */
 void *libc_next(const char *name);
 

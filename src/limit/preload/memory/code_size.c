@@ -216,7 +216,9 @@ static struct code_size with_slack(uint64_t least, uint64_t most)
 	return (struct code_size){least, most > least ? most : least};
 }
 
-/* The content of a wrapper; any other image as it is. */
+/*
+ * Returns the content of a wrapper, or the image itself if it is not a wrapper.
+ */
 static const void *unwrap_image(const void *image)
 {
 	struct wrapper wrapper;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_size.h - how much device memory code and its variables take, as far as
- * the code reveals it before it is loaded.
+ * code_size.h - how much device memory code and its variables take, to the
+ * extent that the code reveals it before it is loaded.
  */
 #ifndef GKL_PRELOAD_CODE_SIZE_H
 #define GKL_PRELOAD_CODE_SIZE_H

@@ -111,8 +111,8 @@ static uint64_t size_node(CUgraphNode node, CUdevice *ret_device)
 }
 
 /*
- * Adds up what a graph's nodes allocate. It is all on one device: that of the
- * last node that allocates.
+ * Adds up the bytes that a graph's nodes allocate. All of them count for one
+ * device: that of the last node that allocates.
  */
 static uint64_t sum_nodes(CUgraph graph, CUdevice *ret_device)
 {

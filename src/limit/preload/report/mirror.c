@@ -64,8 +64,9 @@ static void read_own(int device, uint64_t ret_bytes[GKL_REGION_CLASSES])
 }
 
 /*
- * Writes the bytes, and writes them again if they have changed meanwhile. So of
- * several threads, the last to write leaves the current bytes.
+ * Writes the bytes, and writes them again if they have changed during the
+ * write. So if several threads do this, the last one to write leaves the
+ * current bytes.
  */
 static void publish_bytes(struct gkl_region *region, unsigned slot, int device)
 {
@@ -120,9 +121,9 @@ void mirror_launch_slowly(struct gkl_region *region, uint64_t priority)
 }
 
 /*
- * When the last process of a container ends, nobody is left to remove it. So a
- * process that exits normally removes itself, and dead processes, from the
- * region.
+ * When the last process of a container ends, no process is left that could
+ * remove it from the region. So a process that exits normally removes itself,
+ * and dead processes, from the region.
  */
 __attribute__((destructor)) static void leave(void)
 {

@@ -20,7 +20,7 @@ enum { PAIRS = 64 };
 
 /*
  * KEPT: begun, and kept by a thread over several launches. ORPHAN: begun, but
- * its context was forgotten meanwhile.
+ * its context has been forgotten since.
  */
 enum state { FREE, BEGUN, KEPT, UNDER_WAY, ORPHAN };
 

@@ -74,8 +74,8 @@ static bool is_told(void)
 }
 
 /*
- * Before the thread ends, it checks again: a thread that counted time meanwhile
- * may have seen it running.
+ * Before the thread ends, it checks again: another thread may have counted time
+ * while this one still seemed to run.
  */
 static void *watch_busy(void *arg)
 {
