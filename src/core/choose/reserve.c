@@ -174,8 +174,8 @@ static int open_in(int dir, const char *name, bool to_take, int *ret_fd,
 	struct stat st = {0};
 	int fd = open_or_make(dir, name, to_take);
 
-	/* EEXIST: another process made the file meanwhile. Try again, as that
-	 * process may also have removed it. */
+	/* EEXIST: another process has made the file since the first attempt.
+	 * Try again, because that process may also have removed it. */
 	for (int i = 0; i < TRIES && fd < 0 && errno == EEXIST; i++)
 		fd = open_or_make(dir, name, to_take);
 	if (fd < 0 && errno == ENOENT && !to_take)

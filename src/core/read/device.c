@@ -241,7 +241,8 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 	known = known_mig(gpu, (int)slot, unit);
 	if (known) {
 		*unit = *known;
-		known->util = (struct gk_util){0}; /* moved */
+		/* *unit owns their memory now */
+		known->util = (struct gk_util){0};
 		known->gpm = (struct gk_gpm){0};
 	}
 }

@@ -166,7 +166,7 @@ static void read_orphans(struct gk_family *family)
 	}
 }
 
-/* Reads all members, and drops those that have ended meanwhile. */
+/* Reads all members, and drops those that have ended since they were listed. */
 static void read_members(struct gk_family *family)
 {
 	struct list *now = &family->now;
