@@ -10,8 +10,8 @@
 #include <gpukit/gpukit.h>
 
 /*
- * Returns gk_candidate.speed, which orders GPUs by architecture, then by clock:
- * as far as is known, the CUDA driver's order.
+ * Returns gk_candidate.speed, which orders GPUs by architecture, then by clock.
+ * As far as is known, the CUDA driver uses the same order.
  */
 static inline uint64_t gk_cuda_speed(int major, int minor, uint64_t clock_mhz)
 {
