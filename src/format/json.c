@@ -15,8 +15,8 @@
 #define WORDS_WIDTH 40 /* columns for the description of a state */
 
 /*
- * The state of the formatter. It tells whether a comma or a newline must
- * precede the next key or element.
+ * The state of the formatter: whether a comma or a newline must precede the
+ * next key or element.
  */
 struct json {
 	struct gk_buf *out;

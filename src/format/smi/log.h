@@ -53,7 +53,7 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 /* An element of the XML. */
 struct gk_smi_log_element {
 	int depth;        /* 0: the root */
-	const char *name; /* NULL: only what `list` adds */
+	const char *name; /* NULL: only the elements that `list` adds */
 	bool group;       /* it contains elements, not a text */
 	bool collapses;   /* a group that may contain a text instead */
 	char times;       /* 0: once, ?: at most once, *: any number */

@@ -19,7 +19,7 @@ struct gk_smi_field {
 	const char *help;
 };
 
-/* What a row describes. */
+/* The kind of object that a row describes. */
 enum gk_smi_rows {
 	GK_SMI_PER_GPU,
 	GK_SMI_PER_PROCESS,
@@ -63,8 +63,8 @@ bool gk_smi_has_field(const struct gk_smi_field *field,
 		      const struct gk_snapshot *snap);
 
 /*
- * Returns the name of the first chosen field that this driver does not have, as
- * it was chosen, or NULL.
+ * Returns the first chosen field that this driver does not have, by the name by
+ * which it was chosen; or NULL.
  */
 const char *gk_smi_not_there(const struct gk_smi_chosen *chosen,
 			     const struct gk_snapshot *snap);
