@@ -307,8 +307,8 @@ struct gk_use {
 
 /*
  * Lists the processes of a device. The list of a GPU includes the processes on
- * its MIG devices. Utilisation is that since the last call or, in the first
- * call, that of the last second. Free *ret_uses with free().
+ * its MIG devices. Utilisation is measured since the last call or, in the first
+ * call, over the last second. Free *ret_uses with free().
  */
 GK_API int gk_read_processes(struct gk *gk, unsigned index, int mig_index,
 			     struct gk_use **ret_uses, size_t *ret_count,
