@@ -292,7 +292,7 @@ class ResourceMetricCollector:
 
     def _await_turn(self):
         """Waits until a sample is due. Returns False if no tag is active any
-        more."""
+        longer."""
         with self._wake:
             while self._buffers:
                 left = self._last + self.interval - timer()

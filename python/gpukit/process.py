@@ -147,7 +147,7 @@ class GpuProcess:
 
     @classmethod
     def _of_core(cls, row, device):
-        """Makes the object for a process from a row of the core, which tells
+        """Makes the object for a process from a row of the core, which says
         when the process began."""
         if cls.__new__ is not GpuProcess.__new__ \
                 or cls.__init__ is not GpuProcess.__init__:

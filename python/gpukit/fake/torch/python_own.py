@@ -264,8 +264,8 @@ def _attend(drawing, q, k, v, bias, p, causal, scale):
 
 
 def _attend_backward(grad, q, k, v, bias, out, lse, seed, p, causal, scale):
-    """Returns the gradients of q, k and v. Also returns that of the bias,
-    unless PyTorch's CPU kernel is used, which does not compute it."""
+    """Returns the gradients of q, k and v. Also returns the gradient of the
+    bias, unless PyTorch's CPU kernel is used, which does not compute it."""
     if _suits_cpu(q, v, bias, p):
         op = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
         found = op(grad, q, _repeated(q, k), _repeated(q, v), out,

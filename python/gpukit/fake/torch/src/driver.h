@@ -113,8 +113,8 @@ void *view_bytes(const void *address, std::size_t size);
 // Counts a refused operator, for the report at the end.
 void refuse(const char *name);
 
-// As long as it exists, the calling thread does the work of a kernel, in the
-// order of the device's current stream.
+// While an object of this class exists, the calling thread does the work of a
+// kernel, in the order of the device's current stream.
 class DeviceWork
 {
       public:

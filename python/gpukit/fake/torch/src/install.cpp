@@ -153,8 +153,8 @@ unsigned replace_all(const char *space, DispatchKey key)
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-// Covers the operators of one more namespace, as far as they are loaded now.
-// Returns how many there are.
+// Covers those operators of one more namespace that are loaded now. Returns how
+// many there are.
 EXPORTED unsigned gpukit_torch_cover(const char *space)
 {
 	gpukit::Silence silence;

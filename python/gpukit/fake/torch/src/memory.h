@@ -11,8 +11,8 @@ namespace gpukit
 // Replaces the CPU's allocator; call once.
 void install_allocator();
 
-// As long as it exists, CPU allocations of the calling thread are memory of the
-// current device.
+// While an object of this class exists, CPU allocations of the calling thread
+// are memory of the current device.
 class DeviceAllocation
 {
       public:

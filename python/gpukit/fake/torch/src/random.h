@@ -78,8 +78,8 @@ class Drawing
 	std::uint64_t least_ = 0; // minimum number of words drawn
 	// For operators without a generator argument. Puts the CPU's default
 	// generator into this state, and restores its former state afterwards.
-	// If other threads use that generator meanwhile, the numbers that they
-	// draw are drawn a second time later.
+	// If other threads use that generator while this object exists, the
+	// numbers that they draw are drawn a second time later.
 	class Default;
 	std::unique_ptr<Default> default_;
 };
