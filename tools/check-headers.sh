@@ -4,7 +4,8 @@
 # first. Headers that may meet in one program also compile together, so that
 # tags and macros have one meaning. The fronts never meet: each is compiled with
 # all rooms below it. Left out: cufft/inside, whose sources only ./run portable
-# fetches. If headers are named, only these are checked, on their own.
+# fetches. If headers are named, only these are checked, on their own; also new
+# ones, and it does no harm if one of them is gone.
 # shellcheck disable=SC2086 # lists of words
 set -eu
 flags="-x c -std=gnu17 -fsyntax-only -Wall -Wundef -Werror -Wno-attributes
@@ -14,12 +15,15 @@ said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
 headers() {
-	git ls-files "$@" ':!src/fronts/cufft/inside' | grep '\.h$'
+	git ls-files --cached --others --exclude-standard "$@" \
+		':!src/fronts/cufft/inside' | while read -r name; do
+		case $name in *.h) [ ! -e "$name" ] || echo "$name" ;; esac
+	done
 }
 
 each_alone() {
 	headers "$@" |
-		xargs -P "$(nproc)" -n 1 ${CC:-gcc} $flags >>"$said" 2>&1
+		xargs -r -P "$(nproc)" -n 1 ${CC:-gcc} $flags >>"$said" 2>&1
 }
 
 # together PATH...: prints one unit that includes all headers there

@@ -149,3 +149,27 @@ def test_lint_of_what_has_changed_has_no_files_where_nothing_has(tmp_path):
     (tmp_path / "new.c").write_text("c\n")
     (tmp_path / "new.py").write_text("c\n")
     assert shell("on changed 'echo it' '*.c'") == ["it", "a.c", "b.c", "new.c"]
+
+
+def test_headers_that_are_named_are_checked_though_new_or_gone(tmp_path):
+    """The changed headers of a tree may be new to git, deleted, or of those
+    that are left out; then no compiler is started without a file."""
+    def check(*names):
+        done = subprocess.run(
+            ["sh", os.path.join(TOOLS, "check-headers.sh"), *names],
+            cwd=tmp_path, text=True, capture_output=True, check=False)
+        return done.returncode, done.stderr
+
+    subprocess.run(["git", "init", "-b", "main"], cwd=tmp_path, check=True,
+                   capture_output=True)
+    inside = tmp_path / "src" / "fronts" / "cufft" / "inside"
+    inside.mkdir(parents=True)
+    (inside / "line.h").write_text("no C\n")
+    assert check("src/fronts/cufft/inside/line.h") == (0, "")
+    assert check("src/gone.h") == (0, "")
+    new = tmp_path / "src" / "new.h"
+    new.write_text("int right;\n")
+    assert check("src/new.h") == (0, "")
+    new.write_text("wrong right;\n")
+    code, said = check("src/new.h", "src/gone.h")
+    assert code == 1 and "src/new.h:1" in said
