@@ -26,7 +26,7 @@ import pytest
 import can
 
 # Fixtures that tests of several folders use.
-pytest_plugins = ["hami_region", "limit_shells", "limit_tools"]
+pytest_plugins = ["hami_region", "limit_shells", "limit_tools", "stranger"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",

@@ -5,15 +5,15 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 
 import pytest
 
 import can
 from conftest import FAKE_DIR, GPUKIT, Machine, clean_env
+from stranger import NOBODY, run_as
 from tools import one_line
 
-THEIRS, OTHER = 65534, 12345
+THEIRS, OTHER = NOBODY, 12345
 VISIBLE = ("import ctypes, sys\n"
            "cuda = ctypes.CDLL('libcuda.so.1')\n"
            "print(cuda.cuInit(0))\n"
@@ -28,37 +28,14 @@ def as_root(gpukit):
 
 
 @pytest.fixture
-def place():
-    """A directory that everybody may enter, with a gpukit in it."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
-        os.chmod(directory, 0o755)
-        for part in ("bin", "lib"):
-            shutil.copytree(os.path.join(os.path.dirname(GPUKIT), "..", part),
-                            os.path.join(directory, part), symlinks=True)
-        yield directory
-
-
-def run_as(user, command, *args, **env):
-    def become():
-        os.setgroups([])
-        os.setgid(user)
-        os.setuid(user)
-
-    return subprocess.run([command, *map(str, args)], text=True, cwd="/",
-                          stdin=subprocess.DEVNULL, capture_output=True,
-                          preexec_fn=become if user else None, check=False,
-                          env=clean_env(HOME="/tmp", **env), timeout=120)
-
-
-@pytest.fixture
-def theirs(place):
+def theirs(open_dir):
     """The path of another user's machine, which everybody may read and write.
     """
-    directory = os.path.join(place, "theirs")
+    directory = os.path.join(open_dir, "theirs")
     os.mkdir(directory, 0o755)
     os.chown(directory, THEIRS, THEIRS)
     path = os.path.join(directory, "m")
-    one = Machine(os.path.join(place, "ours"), "--gpus", "h100:2")
+    one = Machine(os.path.join(open_dir, "ours"), "--gpus", "h100:2")
     shutil.copy(one.path, path)
     one.stop()
     os.chown(path, THEIRS, THEIRS)
@@ -205,20 +182,20 @@ def test_a_copy_lasts_from_init_to_shutdown(theirs):
         assert client.wait(timeout=60) == 0
 
 
-def test_a_third_user_sees_a_copy_too(place, theirs):
+def test_a_third_user_sees_a_copy_too(open_build, theirs):
     os.chmod(theirs, 0o644)
-    done = run_as(OTHER, os.path.join(place, "bin", "gpukit"), "stat",
+    done = run_as(OTHER, os.path.join(open_build, "bin", "gpukit"), "stat",
                   GPUKIT_MACHINE=theirs, LD_LIBRARY_PATH=os.path.join(
-                      place, "lib", "gpukit", "fake"))
+                      open_build, "lib", "gpukit", "fake"))
     assert done.stdout.count("H100") == 2, done
 
 
-def test_what_root_opened_to_all_is_shared(place):
+def test_what_root_opened_to_all_is_shared(open_build, open_dir):
     """Its owner opened it by chmod, and the user chose it by name."""
-    one = Machine(os.path.join(place, "m"), "--gpus", "h100:2")
+    one = Machine(os.path.join(open_dir, "m"), "--gpus", "h100:2")
     try:
         os.chmod(one.path, 0o666)
-        done = run_as(THEIRS, os.path.join(place, "bin", "gpukit"), "fake",
+        done = run_as(THEIRS, os.path.join(open_build, "bin", "gpukit"), "fake",
                       "ctl", "set", "1", "temperature=77",
                       GPUKIT_MACHINE=one.path)
         assert done.returncode == 0, done.stderr

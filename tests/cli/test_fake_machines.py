@@ -11,8 +11,8 @@ import tempfile
 
 import pytest
 
-import can
 from conftest import GPUKIT, Machine, clean_env, preload
+from stranger import NOBODY, become
 from tools import one_line
 
 MAGIC = 0x314D54494B555047
@@ -213,47 +213,30 @@ def test_an_unreadable_machine(machine):
         # In a place that the other user can reach, wherever the build tree is.
         command = shutil.copy(GPUKIT, directory)
 
-        def drop():
-            if not os.getuid():
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-
         done = subprocess.run([command, "fake", "ctl", "show", "--name", path],
                               text=True, capture_output=True, check=False,
-                              env=clean_env(), preexec_fn=drop, timeout=60)
+                              env=clean_env(), timeout=60,
+                              preexec_fn=None if os.getuid() else
+                              become(NOBODY))
         one_line(done, 1, path, "you may not read and write it (mode 0000)")
 
 
 @pytest.fixture
-def stranger(gpukit):
-    """A directory that everybody may enter, with a gpukit to run there as
-    another user; only root can become one."""
-    del gpukit
-    can.need("other-users")
-    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
-        os.chmod(directory, 0o755)
-        for place in ("bin", "lib"):
-            shutil.copytree(os.path.join(os.path.dirname(GPUKIT), "..", place),
-                            os.path.join(directory, place), symlinks=True)
-        command = os.path.join(directory, "bin", "gpukit")
-        library = os.path.join(directory, "lib", "gpukit", "fake")
+def stranger(open_build, open_dir):
+    """stranger(PATH, WORD...) runs gpukit as another user, on the machine at
+    PATH; stranger.directory is a place that everybody may enter."""
+    command = os.path.join(open_build, "bin", "gpukit")
+    library = os.path.join(open_build, "lib", "gpukit", "fake")
 
-        def drop():
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
+    def run(path, *args, home="/tmp"):
+        env = clean_env(GPUKIT_MACHINE=path, LD_LIBRARY_PATH=library, HOME=home)
+        env.pop("XDG_CONFIG_HOME", None)
+        return subprocess.run([command, *args], text=True, capture_output=True,
+                              check=False, env=env, cwd="/",
+                              preexec_fn=become(NOBODY), timeout=60)
 
-        def run(path, *args, home="/tmp"):
-            env = clean_env(GPUKIT_MACHINE=path, LD_LIBRARY_PATH=library,
-                            HOME=home)
-            env.pop("XDG_CONFIG_HOME", None)
-            return subprocess.run([command, *args], text=True,
-                                  capture_output=True, check=False, env=env,
-                                  cwd="/", preexec_fn=drop, timeout=60)
-
-        run.directory = directory
-        yield run
+    run.directory = open_dir
+    return run
 
 
 def test_the_machine_of_another_user(stranger):

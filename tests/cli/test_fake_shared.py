@@ -6,10 +6,8 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -17,10 +15,11 @@ import urllib.request
 import pytest
 
 import can
-from conftest import GPUKIT, clean_env
+from conftest import clean_env
+from stranger import NOBODY, become, run_as
 from tools import one_line
 
-OWNER, DAEMON = 12345, 65534
+OWNER, DAEMON = 12345, NOBODY
 
 
 @pytest.fixture(autouse=True)
@@ -29,30 +28,11 @@ def as_root(gpukit):
     can.need("other-users")
 
 
-@pytest.fixture
-def place():
-    """A directory that everybody may enter, with a gpukit in it."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
-        os.chmod(directory, 0o755)
-        for part in ("bin", "lib", "share"):
-            shutil.copytree(os.path.join(os.path.dirname(GPUKIT), "..", part),
-                            os.path.join(directory, part), symlinks=False)
-        yield directory
-
-
-def become(user):
-    def change():
-        os.setgroups([])
-        os.setgid(user)
-        os.setuid(user)
-    return change if user else None
-
-
 class Shared:
     """A shared machine of a user, until stop(), and what was said of it."""
 
-    def __init__(self, place, user, *options):
-        self.gpukit = os.path.join(place, "bin", "gpukit")
+    def __init__(self, build, user, *options):
+        self.gpukit = os.path.join(build, "bin", "gpukit")
         self.user = user
         self.process = subprocess.Popen(
             [self.gpukit, "fake", *options, "--", "sh", "-c",
@@ -86,11 +66,11 @@ class Shared:
 
 
 @pytest.fixture
-def shared(place):
+def shared(open_build):
     started = []
 
     def start(user, *options):
-        started.append(Shared(place, user, *options))
+        started.append(Shared(open_build, user, *options))
         return started[-1]
 
     yield start
@@ -186,8 +166,8 @@ def test_who_may_write_must_trust_the_owner(shared):
         assert told["devices"][0]["temperature_celsius"] == degrees
 
 
-def test_machines_are_private_without_it(place):
-    one = Shared(place, 0, "--shared", "--gpus", "h100")
+def test_machines_are_private_without_it(open_build):
+    one = Shared(open_build, 0, "--shared", "--gpus", "h100")
     try:
         assert one.run(DAEMON, "stat").returncode == 0
         # A private machine beside it is not.
@@ -203,15 +183,12 @@ def test_machines_are_private_without_it(place):
         one.stop()
 
 
-def test_a_directory_of_somebody_else_is_refused(place):
+def test_a_directory_of_somebody_else_is_refused(open_build):
     directory = "/dev/shm/gpukit-shared-54321"
     os.mkdir(directory, 0o755)
     try:
-        done = subprocess.run(
-            [os.path.join(place, "bin", "gpukit"), "fake", "--shared", "--",
-             "true"], text=True, cwd="/", stdin=subprocess.DEVNULL,
-            capture_output=True, preexec_fn=become(54321), check=False,
-            env=clean_env(HOME="/tmp"))
+        done = run_as(54321, os.path.join(open_build, "bin", "gpukit"), "fake",
+                      "--shared", "--", "true")
         one_line(done, 1, f"{directory} belongs to somebody else")
     finally:
         os.rmdir(directory)

@@ -5,17 +5,14 @@ text tells are those of docs/SMI.md; the others are ours."""
 
 import json
 import os
-import shutil
 import signal
-import subprocess
-import tempfile
 import time
 
 import pytest
 
-import can
-from conftest import GPUKIT, Machine, clean_env
+from conftest import Machine
 from smi_tools import Smi
+from stranger import NOBODY, run_as
 
 GPUS = ["00000000:07:00.0", "00000000:0F:00.0", "00000000:17:00.0"]
 DONE = "All done.\n"
@@ -370,32 +367,10 @@ def test_other_users_may_not(machine, args, line):
                       "ecc.mode.pending,mig.mode.pending") == before
 
 
-@pytest.fixture(name="stranger_tree")
-def made_stranger_tree():
-    """A copy of the build where others can reach it, wherever the build is."""
-    tree = os.path.join(os.path.dirname(GPUKIT), "..")
-    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
-        os.chmod(directory, 0o755)
-        for part, links in (("bin", True), ("lib", True), ("share", False)):
-            shutil.copytree(os.path.join(tree, part),
-                            os.path.join(directory, part), symlinks=links)
-        yield directory
-
-
-def test_another_user_may_not(stranger_tree):
+def test_another_user_may_not(open_build):
     """The rule of a real driver, on a machine that a stranger has made."""
-    can.need("other-users")
-
-    def drop():
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
-
-    done = subprocess.run(
-        [os.path.join(stranger_tree, "bin", "gpukit"), "fake", "--gpus", "t4",
-         "--", "nvidia-smi", "-pm", "0"],
-        text=True, capture_output=True, check=False, timeout=60,
-        env=clean_env(HOME="/tmp"), preexec_fn=drop, cwd="/")
+    done = run_as(NOBODY, os.path.join(open_build, "bin", "gpukit"), "fake",
+                  "--gpus", "t4", "--", "nvidia-smi", "-pm", "0")
     gpu = "00000000:07:00.0"
     assert (done.returncode, done.stdout) == (
         4, "Unable to set persistence mode for GPU "
