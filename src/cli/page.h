@@ -32,7 +32,9 @@ struct gk_completion {
 	bool any; /* words were added, whether or not they match */
 };
 
-/* What to complete: the argument of an option, or an argument of the page. */
+/*
+ * The thing to complete: an argument of an option, or an argument of the page.
+ */
 struct gk_cursor {
 	/* Such as "--gpus". NULL: an argument of the page. */
 	const char *option;

@@ -52,7 +52,7 @@ static const char *find_lacking(void *library)
 	return NULL;
 }
 
-/* Loads the library to find out its path and whose it is. */
+/* Loads the library to find out its path, and whether it is ours. */
 static void look_at_library(struct gk_doctor *d)
 {
 	struct gk_doctor_driver *v = &d->driver;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach.c - warns of programs that LD_PRELOAD has no effect on, so that nothing
- * limits them: those without a dynamic linker, and those that run with
+ * reach.c - warns of programs that cannot be limited because LD_PRELOAD has no
+ * effect on them: programs without a dynamic linker, and programs that run with
  * privileges that their caller lacks.
  */
 #include "cli/command.h"

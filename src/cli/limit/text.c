@@ -148,7 +148,7 @@ static void put_share(struct gk_buf *out, uint64_t percent)
 
 /*
  * Writes "memory: 8GiB of each GPU, 4GiB of GPU 1". The last array element is
- * the limit of each GPU without a limit of its own.
+ * the limit of GPUs that have no limit of their own.
  */
 static void put_limits(struct gk_buf *out, const char *what,
 		       const uint64_t *values,

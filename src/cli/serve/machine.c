@@ -28,8 +28,8 @@
  * How long all GPUs may fail to answer before the driver is opened again:
  * SHUT_NS if NVML says that there is no driver any more, otherwise GONE_NS. The
  * latter is longer, because reopening the driver forgets the Xids. A lost GPU
- * counts as an answer: the driver notices without being reopened that the GPU
- * comes back, and reopening would forget its name.
+ * counts as an answer: its return is noticed without reopening the driver,
+ * which would forget the GPU's name.
  */
 #define SHUT_NS (5 * GK_NS_PER_S)
 #define GONE_NS (60 * GK_NS_PER_S)

@@ -181,7 +181,7 @@ static nvmlReturn_t print_gpus(const struct table *t,
 	return any ? NVML_SUCCESS : first;
 }
 
-/* What to print, at which interval, and how many times (0: for ever). */
+/* The table to print, the interval, and how many times (0: for ever). */
 struct watch {
 	const struct table *table;
 	uint64_t seconds, count;

@@ -31,8 +31,8 @@ int fake_load_process_format(
     char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG]);
 
 /*
- * The environment variable with the descriptor to which a load process writes a
- * byte when it has attached.
+ * The environment variable that holds the number of a descriptor. A load
+ * process writes a byte to the descriptor when it has attached.
  */
 #define FAKE_READY_FD "GPUKIT_LOAD_READY"
 

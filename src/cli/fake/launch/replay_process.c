@@ -125,7 +125,7 @@ void fake_replay_process_end(struct fake_replay_process *s)
 
 #define TARGETS (GKF_DEVICES_MAX * (GKF_MIG_MAX + 1))
 
-/* What the process holds on one GPU or MIG device. */
+/* The process's attachment to one GPU or MIG device. */
 struct hold {
 	bool on;
 	unsigned slot;
@@ -134,8 +134,8 @@ struct hold {
 };
 
 /*
- * A recorded utilization as a share of the time in which kernels ran, in
- * permille: rounded up because the model rounds down.
+ * Converts a recorded utilization to a share of the time in which kernels ran,
+ * in permille. Rounds up, because the model rounds down.
  */
 static uint32_t share_of_busy(uint32_t percent, uint32_t sm)
 {

@@ -22,7 +22,7 @@ struct gk_process;
 
 #define FAKE_REPLAY_PROCESS_TARGETS 64
 
-/* What a process does on one target, a GPU or MIG device. */
+/* A process's use of one target, a GPU or MIG device. */
 struct fake_replay_process_target {
 	uint32_t gpu, types;
 	uint32_t mig; /* index of the MIG device + 1; 0: none */
