@@ -25,7 +25,7 @@ struct line_class {
 	int least;
 	int index, model, state, busy, value, watts, power, temp, clock, bw,
 	    owners;
-	int spark;  /* tenths of the remaining width; the rest is for memory */
+	int spark;  /* tenths of the remaining width; memory gets the rest */
 	bool limit; /* "354/400" */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part.h - the parts of which the screens of lanes consist. Those of the main
- * screen draw into the rows that plan.h assigns to them.
+ * part.h - the parts of the screens of lanes. Those of the main screen draw
+ * into the rows that plan.h assigns to them.
  */
 #ifndef GK_TUI_LANES_PART_H
 #define GK_TUI_LANES_PART_H

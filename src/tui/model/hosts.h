@@ -122,8 +122,8 @@ char *tui_host_why(const struct tui_host *host, uint64_t now,
 		   char dst[TUI_HOSTS_TEXT]);
 
 /*
- * Writes a short form of that text for the host whose frame is shown. If that
- * host is not away, dst is untouched.
+ * Writes a short form of tui_host_why()'s text for the host whose frame is
+ * shown. If that host is not away, dst is untouched.
  */
 void tui_hosts_away_text(const struct tui *t, char *dst, size_t cap);
 

@@ -8,12 +8,13 @@
 #include "base/assert.h"
 #include "tui/screen/ground.h"
 
-#define CUBE       16  /* the first colour of the 6 x 6 x 6 cube */
-#define GRAYS      232 /* the first of 24 grays */
-#define DARK       8   /* bright black, a dark gray */
-#define LEVELS     6
-#define CONTRAST   4.5 /* minimum for text according to WCAG 2 */
-#define BLACK_MOST 64  /* colours whose parts are all lower count as black */
+#define CUBE     16  /* the first colour of the 6 x 6 x 6 cube */
+#define GRAYS    232 /* the first of 24 grays */
+#define DARK     8   /* bright black, a dark gray */
+#define LEVELS   6
+#define CONTRAST 4.5 /* minimum for text according to WCAG 2 */
+/* If red, green and blue are all lower, a colour counts as black. */
+#define BLACK_MOST 64
 
 static uint32_t cube_level(unsigned step)
 {

@@ -68,7 +68,9 @@ static void word_at(const struct grid *g, int row, int column, char *dst,
 	dst[len] = '\0';
 }
 
-/* Compares a word with a title, whose '%' an arrow may have replaced. */
+/*
+ * Whether a word is the title, even if an arrow has replaced the title's '%'.
+ */
 static bool is_title(const char *word, const char *title)
 {
 	return !strcmp(word, title) ||
