@@ -31,8 +31,8 @@
 #define SUFFIX  24 /* ".1234567.12.tmp" */
 
 /*
- * The time that the reader of a stream has left once the recorder has been told
- * to end.
+ * How long the reader of a stream may still read after the recorder has been
+ * told to end.
  */
 #define GRACE_MS 1000
 #define OPEN_MS  20 /* interval between two checks for a reader */

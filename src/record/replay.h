@@ -28,8 +28,8 @@ int gk_replay_fd(const struct gk_replay *replay);
 
 /*
  * Returns the snapshot at the current time of the recording, whether or not it
- * is due, and skips the snapshots before it. *ret_jumped tells that it is not
- * the successor of the previous one. After a jump, a damaged snapshot is
+ * is due, and skips the snapshots before it. Sets *ret_jumped if it does not
+ * directly follow the previous one. After a jump, a damaged snapshot is
  * replaced by the nearest undamaged one. Free it with gk_snapshot_free().
  * Returns GK_ERR_CORRUPT if the snapshot is damaged; the next call then returns
  * the next one.

@@ -203,8 +203,8 @@ static void put_string(struct gk_buf *out, const char *text)
 }
 
 /*
- * Returns the number as the device reported it, even if it is out of range;
- * those who read the tape may have other ranges.
+ * Returns the number as the device reported it, even if it is out of range,
+ * because readers of the tape may have other ranges.
  */
 static struct gk_value as_told(struct gk_value value,
 			       const struct gk_range *range)
