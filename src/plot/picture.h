@@ -11,7 +11,7 @@
 /* The number of GPUs on one page with a grid. */
 #define GK_PLOT_PAGE 16
 
-/* What the user wants to see; the defaults if zeroed. */
+/* The user's choice of what to show; the defaults if zeroed. */
 struct gk_plot_wish {
 	/* The panels to show. If none are given, those for which the files have
 	 * values. */
