@@ -14,8 +14,8 @@
 #include <gpukit/gpukit.h>
 
 /*
- * Maximum number and bytes of the events that can be sent again, besides the
- * newest of each kind.
+ * Maximum number and total bytes of the events that are kept to be sent again,
+ * besides the newest of each kind.
  */
 #define GK_WEB_RING       120
 #define GK_WEB_RING_BYTES ((size_t)2 << 20)
