@@ -39,8 +39,8 @@ static int flush_output(FILE *to)
 /*
  * Opens /dev/null in place of each standard stream that is closed. Otherwise
  * the next open() would return its number, and output would go to that file,
- * for example to the machine. The direction is the wrong one on purpose: reads
- * of stdin and writes to stdout fail. Children do not inherit these
+ * for example to the machine. The access mode is wrong on purpose, so that
+ * reads of stdin and writes to stdout fail. Children do not inherit these
  * descriptors.
  */
 static void guard_streams(void)

@@ -88,9 +88,10 @@ struct player {
 /* ---- GPUs ---- */
 
 /*
- * Returns the machine's GPU that stands for a recorded device or, for a MIG
- * device, for its GPU; the number of GPUs if there is none. A GPU that was lost
- * before the recording began has no UUID and is found by its index.
+ * Returns the index of the machine's GPU that stands for a recorded GPU or for
+ * the GPU of a recorded MIG device. Returns the number of GPUs if there is
+ * none. A GPU that was lost before the recording began has no UUID and is found
+ * by its index.
  */
 static unsigned whole_gpu_of(const struct player *p,
 			     const struct gk_snapshot *snap,
