@@ -23,8 +23,8 @@ enum palette { DARK, LIGHT, FEW, FEW_LIGHT, BLIND, BLIND_LIGHT, PALETTES };
 
 /*
  * Each colour has a contrast of at least 4.5 (WCAG 2) to its background, black
- * or white. Of the first 8 terminal colours, as usually defined, only blue, red
- * and magenta reach that on white.
+ * or white. Among the first 8 terminal colours, as usually defined, only blue,
+ * red and magenta reach that contrast on white.
  */
 static const struct {
 	uint16_t color[PALETTES];

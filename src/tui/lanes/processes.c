@@ -28,8 +28,8 @@ static size_t count_gone(const struct tui *t)
 }
 
 /*
- * Writes the filter, and how many processes match it, are tagged, and are not
- * in /proc.
+ * Writes the filter, and the numbers of processes that match it, that are
+ * tagged, and that are not in /proc.
  */
 static void note_text(const struct tui *t, char *dst, size_t cap)
 {

@@ -217,8 +217,8 @@ static int border_column(const struct grid *g, const struct shape *s,
 }
 
 /*
- * Returns the sign where the axis meets a border: at the bottom of a single
- * band, or between two bands.
+ * Returns the character to draw where the axis meets a border. The axis is
+ * below a single band, or between two bands.
  */
 static const char *joint_sign(const struct shape *s, int column)
 {

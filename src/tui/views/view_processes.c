@@ -179,8 +179,8 @@ static void draw_table_hint(const struct tui *t, struct grid *g, int line,
 }
 
 /*
- * Writes the filter, and how many processes match it, are tagged, and are not
- * in /proc.
+ * Writes the filter, and the numbers of processes that match it, that are
+ * tagged, and that are not in /proc.
  */
 static void note_of(const struct tui *t, char *dst, size_t cap, int room)
 {
