@@ -44,7 +44,7 @@ static void set_timer(struct gk_replay *r, uint64_t delay_ns)
 	timerfd_settime(r->timer, 0, &spec, NULL);
 }
 
-/* Makes wall_ns the recording's time now. */
+/* Sets the recording's current time to wall_ns. */
 static void rebase_clock(struct gk_replay *r, uint64_t wall_ns)
 {
 	r->wall_ns = wall_ns;
