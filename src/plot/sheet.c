@@ -46,9 +46,9 @@ static const struct {
 };
 
 /*
- * Columns with other names than their metrics. The range of a column is that of
- * its metric; scale is how many units of the metric make one unit of the
- * column.
+ * Columns whose names differ from those of their metrics. The range of a column
+ * is that of its metric; scale is how many units of the metric make one unit of
+ * the column.
  */
 static const struct {
 	const char *name;
