@@ -176,8 +176,8 @@ void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
 }
 
 /*
- * The index in gkf_ecc_rows.banks under which a bank with `used` used spare
- * rows is counted.
+ * The index in gkf_ecc_rows.banks that counts banks with this number of used
+ * spare rows.
  */
 static unsigned bank_kind(unsigned used)
 {

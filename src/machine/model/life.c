@@ -15,10 +15,10 @@
 
 /*
  * Half the width of the spread between boards of one machine at rest. Boards
- * that stay in P0 scatter by 2 to 8 % in power, 6 to 13 % in memory power and
- * 3 C in temperature; cards that rest in P8 by 15 to 30 % in power at nearly
- * equal temperatures (captures of 8 H100, 8 B200, 4 A100, 8 V100, 10 A40, 9
- * RTX A6000 and others). Power under load: estimate.
+ * that stay in P0 scatter by 2 to 8 % in power, 6 to 13 % in memory power and 3
+ * C in temperature; cards that rest in P8 scatter by 15 to 30 % in power at
+ * nearly equal temperatures (captures of 8 H100, 8 B200, 4 A100, 8 V100, 10
+ * A40, 9 RTX A6000 and others). Power under load: estimate.
  */
 struct spread {
 	int64_t power, mem_power, busy_power; /* permille */

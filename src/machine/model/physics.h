@@ -91,8 +91,8 @@ void gkf_physics_step(const struct gkf_profile *profile,
 
 /*
  * Whether a step left all figures of a bin unchanged, so that the same drive
- * gives the same figures again. gkf_physics_repeat() then takes n more such
- * steps at once.
+ * gives the same figures again. In that case gkf_physics_repeat() takes n more
+ * such steps at once.
  */
 bool gkf_physics_is_steady(const struct gkf_state *before,
 			   const struct gkf_state *after);

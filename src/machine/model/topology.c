@@ -247,7 +247,7 @@ enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 
 /*
  * The switches' buses lie between the GPUs' buses, which are 7, 15, 23 and so
- * on. The ids are those of NVSwitches in A100 and H100 machines, but not
+ * on. The ids are those of NVSwitches in A100 and H100 machines; they were not
  * checked against a source.
  */
 struct gkf_nvswitch gkf_topology_nvswitch(const struct gkf_topology *t,

@@ -17,7 +17,7 @@
 /*
  * How much of a board a kind of work uses while it is busy, in permille: of the
  * SMs' maximum power, of the SMs, of the maximum number of warps, of the tensor
- * cores' cycles, and of the incoming PCIe bandwidth; of loads on several GPUs
+ * cores' cycles, and of the incoming PCIe bandwidth; for loads on several GPUs,
  * also of the NVLink bandwidth. Outgoing PCIe traffic is about half the
  * incoming (life.h).
  */
@@ -45,8 +45,8 @@ uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 
 /*
  * For what part of a bin, permille, a process uses the video engines, given its
- * shares: the time in which its kernels run; if it runs none, as a transcoder
- * does, the whole bin. The process is present.
+ * shares. It uses them while its kernels run; if it runs no kernels, as a
+ * transcoder does, it uses them for the whole bin. The process is present.
  */
 static inline uint32_t gkf_wave_video(const struct gkf_wave *wave,
 				      uint32_t busy_permille)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listed.h - the GPUs that the driver lists. A GPU that was removed or excluded
- * is in no list and has no handle. Both are values of values.def ("removed",
- * "excluded"), so `ctl clear` brings the GPU back.
+ * is in no list and has no handle. Removal and exclusion are values of
+ * values.def ("removed", "excluded"), so `ctl clear` brings the GPU back.
  */
 #ifndef GKF_LISTED_H
 #define GKF_LISTED_H

@@ -227,7 +227,7 @@ static bool is_spoilt(struct gkf_locks *l, unsigned i)
 /*
  * The timeout uses the wall clock, because sanitizers do not support
  * pthread_mutex_clocklock(). So the wait is longer or shorter if that clock is
- * set.
+ * set during the wait.
  */
 static int wait_for_lock(pthread_mutex_t *lock, uint64_t patience_ns)
 {

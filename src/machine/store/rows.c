@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.c - computes the checksum of rows.h: a sum over all rows, so that the
- * compiler computes it. Each row adds the length of its name, multiplied by its
- * position. If a row is added or removed, the positions of all later rows
- * change.
+ * rows.c - computes the checksum of rows.h. It is a sum over all rows, so that
+ * the compiler can compute it. Each row adds the length of its name, multiplied
+ * by its position. If a row is added or removed, the positions of all later
+ * rows change.
  */
 #include "machine/store/rows.h"
 #include "machine/file/board.h"

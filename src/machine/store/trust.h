@@ -2,7 +2,7 @@
 /*
  * trust.h - decides which machine files are trusted: those that belong to this
  * user or root and that nobody else can write. Anyone can write to /dev/shm, so
- * a file there under this user's name may be another user's.
+ * a file there that is named after this user may belong to another user.
  */
 #ifndef GKF_TRUST_H
 #define GKF_TRUST_H

@@ -2,7 +2,7 @@
 /*
  * fault_text.h - parses and prints faults: "lost", "pcie=1x4", "xid=48",
  * "timeout=200ms", "xid=31@1/0" (in compute instance 0 of GPU instance 1). For
- * the command; clients never read text.
+ * the command; clients of a machine never read text.
  */
 #ifndef GKF_FAULT_TEXT_H
 #define GKF_FAULT_TEXT_H

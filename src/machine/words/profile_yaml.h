@@ -10,8 +10,8 @@
  *   source:   where the values come from, see gkf_facts_read();
  *   year:     when the board came out;
  *   aliases:  text or list of texts, other ids of the profile.
- * Without `inherits`, all keys are required but those that profile_schema.c
- * says may be missing, because they are not known of every board.
+ * Without `inherits`, all keys are required except those that profile_schema.c
+ * allows to be missing because they are not known for every board.
  */
 #ifndef GKF_PROFILE_YAML_H
 #define GKF_PROFILE_YAML_H

@@ -57,7 +57,7 @@ struct gkf_scenario_options {
 /*
  * Compiles a file and rehearses its steps on a machine of this process. Returns
  * 0, or a gk_err and one line in ret_message that names the file, line and key,
- * and says what is allowed. Free the result by gkf_scenario_free().
+ * and says what is allowed. Free the result with gkf_scenario_free().
  */
 int gkf_scenario_compile(const char *path,
 			 const struct gkf_scenario_options *options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mig_rules.h - which instances a GPU can be split into, and where they can be
- * placed: the facts of mig_profiles.def, and pure functions that derive from
- * them and need no machine.
+ * placed: the facts of mig_profiles.def, and pure functions that use only these
+ * facts and need no machine.
  */
 #ifndef GKF_MIG_RULES_H
 #define GKF_MIG_RULES_H

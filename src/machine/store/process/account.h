@@ -26,8 +26,8 @@ struct gkf_account {
 
 /*
  * Calls visit for each account of a device until it returns false: first those
- * of live processes, then the ended ones, latest first. Loads whose time is
- * over count as ended, even if their process lives.
+ * of live processes, then the ended ones, latest first. A load whose time is
+ * over counts as ended, even if its process still lives.
  */
 typedef bool gkf_account_visit(void *ctx, const struct gkf_account *account);
 GKF_API void gkf_accounts_each(struct gkf_machine *m, unsigned device,

@@ -270,8 +270,8 @@ static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 
 /*
  * The slot's words are authoritative, so they are changed first. Each change is
- * a single store, because this process may be killed here, and the slot may be
- * another process's.
+ * a single store, because this process may be killed at this point, and because
+ * the slot may belong to another process.
  */
 static void change_bytes(struct gkf_slot *slot, uint64_t by, bool managed)
 {

@@ -29,7 +29,7 @@
 #define PAUSE_FACTOR 20
 
 /*
- * Between two scans a process checks quickly (glances) whether owners still
+ * Between two scans a process quickly checks (glances at) whether owners still
  * exist, so that a program that has waited for another one to end finds the
  * other's memory free. A glance costs one system call per owner.
  */

@@ -193,8 +193,8 @@ static void wake_slot(struct gkf_machine *m, unsigned slot)
 }
 
 /*
- * When the device was handed over: at the end of the last holder's work, so
- * that the search for the next holder does not count as idle time.
+ * Returns when the device was handed over: at the end of the last holder's
+ * work, so that the search for the next holder does not count as idle time.
  */
 static uint64_t passed_at(const struct place *p, uint64_t was)
 {
