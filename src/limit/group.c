@@ -163,8 +163,8 @@ static int write_policy(const struct files *files,
 
 /*
  * If HAMi's region was removed and no process uses the group, also replaces the
- * policy: whoever removed the region wants the limits of the next environment
- * to apply.
+ * policy: by removing the region, the operator asks for the limits of the next
+ * environment.
  */
 static int renew_policy(struct gkl_group *group, const struct files *files,
 			const struct gkl_policy *wanted)

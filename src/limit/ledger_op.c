@@ -95,10 +95,10 @@ static uint64_t subtract(uint64_t bytes, uint64_t part)
 
 /*
  * Raises the peaks. A call in progress often holds more than it will need, so
- * pending bytes do not count for a peak until they are moved to another kind.
- * Neither do the upper bounds of code that other processes load; these bounds
- * are read only for a new peak. Only this process writes its own peak; several
- * may write the group's.
+ * pending bytes count for a peak only once they are moved to another kind. The
+ * upper bounds of code that other processes are loading do not count either;
+ * they are read only if there would be a new peak. Only this process writes its
+ * own peak; several processes may write the group's.
  */
 static void note_peaks(const struct gkl_ledger *ledger, unsigned device,
 		       struct gkl_account *a, uint64_t held, uint64_t total)

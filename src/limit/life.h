@@ -5,8 +5,8 @@
  * An owner is one wide word. Its high half is the start time and the pid; its
  * low half is the pid namespace, the address at which the stack begins (exec
  * moves it) and the turn of the slot, a count of the slot's owners. So a single
- * swap takes or frees a slot, and no two owners are equal, even if they are the
- * same process.
+ * swap takes or frees a slot, and no two owners of a slot are equal, even if
+ * they are the same process.
  *
  * In addition an owner holds a lock on the byte of the file whose offset is its
  * slot number. A mapping keeps the lock, not a descriptor, because programs

@@ -30,7 +30,7 @@ bool gkl_pace_is_overdue(const struct gkl_share *share, uint64_t now_ns,
 
 /*
  * Launches are counted in bouts. Devices that belong together proceed within a
- * millisecond of each other; a bout lasts from one such moment to the next.
+ * millisecond of each other; a new bout begins each time they do.
  * gkl_pace_open() begins a bout now, unless a bout has begun since since_ns.
  * gkl_pace_step() counts a launch on device `mine` in the latest bout of all
  * shares. gkl_pace_behind() compares `mine` with the other devices that have

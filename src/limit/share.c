@@ -165,8 +165,8 @@ static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 
 /*
  * Counts the part of an interval that is older than the ring. far_ns is the
- * latest end of such an interval: time that is before both far_ns and the ring
- * counts as covered already.
+ * latest end of all such intervals so far: time that is before both far_ns and
+ * the ring counts as already covered.
  */
 static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 			  uint64_t ring_ns, uint64_t end_ns)

@@ -22,7 +22,7 @@
 /*
  * Work has grown if it takes GROWN times its average and at least GROWN_NS. It
  * swings, for SWINGS_NS, if it grew OFTEN times in OFTEN_OF measurements: a
- * single long one may be chance.
+ * single long measurement may be chance.
  */
 enum { GROWN = 4, OFTEN = 3, OFTEN_OF = 24 };
 #define GROWN_NS  100000ULL

@@ -28,9 +28,9 @@ CUresult piece_give(uint64_t address, CUresult (*release)(uint64_t address));
 
 /*
  * Objects that have a handle and are measured. handle_end() ends a call that
- * memory_begin() began. Call it after the driver's call. If it returns an error
- * although the driver returned none, the group is above its limit: destroy the
- * object again.
+ * memory_begin() began. Call it after the driver's call. If handle_end()
+ * returns an error although the driver did not, the group is above its limit:
+ * destroy the object again.
  */
 CUresult handle_end(struct memory_call *call, CUresult r, uint64_t handle,
 		    uint64_t guess);

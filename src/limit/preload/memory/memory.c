@@ -39,8 +39,8 @@ struct need {
 };
 
 /*
- * How much to reserve: all that is left of the limit, but between need.least
- * and need.most. Without a limit, need.least.
+ * Returns how much to reserve: what is left of the limit, but at least
+ * need.least and at most need.most. Without a limit: need.least.
  */
 static uint64_t part_of_left(int device, struct need need, uint64_t limit)
 {
@@ -76,7 +76,7 @@ static bool reserve_part(struct memory_call *call, struct need need,
 /*
  * Whether `least` bytes would fit if the calls in progress took nothing. If
  * `loads` is false, loads in progress are assumed to take all that they have
- * reserved. By now `least` may fit already, because calls have ended.
+ * reserved. Also true if `least` fits already because calls have ended.
  */
 static bool is_worth_waiting(int device, uint64_t least, uint64_t limit,
 			     bool loads)

@@ -29,9 +29,9 @@ enum { PIECE_EXPORTED = 1 };
 uint64_t export_bytes(uint64_t address, uint64_t bytes);
 
 /*
- * Records that memory is exported, under a number. If `number` is 0, keeps the
- * number of an earlier export of that memory, or makes one. Returns the number;
- * 0: the table is full, and the memory must not be exported.
+ * Records that memory is exported, under a number. If `number` is 0, uses the
+ * number of an earlier export of that memory, or makes a new number. Returns
+ * the number; 0: the table is full, and the memory must not be exported.
  */
 uint64_t export_note(enum export_kind what, uint64_t value, int device,
 		     uint64_t number, uint64_t bytes);

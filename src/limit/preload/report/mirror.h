@@ -48,9 +48,9 @@ void mirror_launch_slowly(struct gkl_region *region, uint64_t priority);
 extern _Atomic int32_t mirror_launched;
 
 /*
- * Call at each launch. The monitor lowers recent_kernel every few seconds.
- * Until then, only the first launch has to write it: later ones find the value
- * that it left.
+ * Call at each launch. The monitor lowers recent_kernel every few seconds. In
+ * between, only the first launch has to write it: later launches find the value
+ * that the first one left.
  */
 static inline void mirror_launch(struct gkl_region *region, uint64_t priority)
 {

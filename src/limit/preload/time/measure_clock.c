@@ -5,9 +5,10 @@
 #include "limit/preload/entry/driver.h"
 
 /*
- * BASE_NS: how long one base event is used. Times since it are floats of
- * milliseconds, which become less exact as they grow. CLOCK_NS: how long the
- * GPU's clock and CLOCK_MONOTONIC are assumed to run at the same speed.
+ * BASE_NS: how long one base event is used. Times are measured from it as
+ * floats of milliseconds, which become less exact as they grow. CLOCK_NS: how
+ * long the GPU's clock and CLOCK_MONOTONIC are assumed to run at the same
+ * speed.
  */
 #define BASE_NS  (10 * GK_NS_PER_S)
 #define CLOCK_NS (2 * GK_NS_PER_S)

@@ -46,8 +46,8 @@ enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
 /*
  * A thread's advance is at most this part of the time that its launches have
- * taken so far, and covers at most this part of their number. If the thread
- * ends, its advance is neither given back nor counted.
+ * taken so far, and is for at most this part of their number. If the thread
+ * ends, the rest of its advance is neither given back nor counted.
  */
 enum { ADVANCE_PART = 32 };
 
