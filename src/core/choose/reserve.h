@@ -23,8 +23,8 @@
 const char *gk_reserve_path(void);
 
 /*
- * The reason why the file cannot be used: any user could create another file in
- * its place, or lock it.
+ * Why the file cannot be used. This must be checked, because any user could
+ * create another file in its place, or lock it.
  */
 struct gk_reserve_bar {
 	enum gk_reserve_bar_kind {

@@ -26,8 +26,8 @@ _Static_assert(600 == GK_SERIES_FINE, "the ring of the finest level");
  * bits of its mantissa. Its range is 2^-10 to 2^22, its precision one part in
  * 2048. Values are truncated rather than rounded: up to 2048, n + 0.5 is exact,
  * so that a packed value still rounds to the same whole number. Values below
- * the range become zero, values above it the largest one. NOTHING means no
- * value.
+ * the range become zero, and values above it become the largest value. NOTHING
+ * means no value.
  */
 enum { NOTHING, ZERO, FIRST, DIGITS_LEFT_OUT = 12 };
 #define BITS_BELOW ((uint32_t)(127 - 10) << 23) /* the float32 2^-10 */

@@ -10,7 +10,8 @@
 
 /*
  * Reads the texts and links of a GPU into gpu->detail. Returns NVML_SUCCESS, or
- * the error that means the GPU is lost. If memory runs out, the old ones stay.
+ * the error that means the GPU is lost. If memory runs out, the old texts and
+ * links stay.
  */
 nvmlReturn_t gk_detail_read(struct gk_gpu *gpu);
 

@@ -2,8 +2,9 @@
 /*
  * device.h - one GPU with its MIG devices, for the worker that reads it.
  *
- * A struct gk_gpu belongs to one thread. It survives the loss of the GPU: every
- * reading of the FAST tier then tries to open the handle again.
+ * A struct gk_gpu belongs to one thread. It survives the loss of the GPU: while
+ * the GPU is lost, every reading of the FAST tier tries to open the handle
+ * again.
  */
 #ifndef GK_CORE_DEVICE_H
 #define GK_CORE_DEVICE_H

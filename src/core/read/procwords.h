@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * procwords.h - keeps the owner, command line, container and pod of a process
- * for later snapshots: they rarely change, and reading them costs three files.
- * Internal to procfs.c.
+ * for later snapshots: they rarely change, and reading them means reading three
+ * files. Internal to procfs.c.
  */
 #ifndef GK_CORE_PROCWORDS_H
 #define GK_CORE_PROCWORDS_H
