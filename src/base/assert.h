@@ -4,7 +4,7 @@
  * (presets debug, asan, tsan and fuzz, where CMake defines GK_ASSERTS). A wrong
  * call prints file, line and condition on stderr and aborts. Other builds
  * compile the condition but never evaluate it; clang's static analyzer, which
- * reads those builds, assumes that it holds.
+ * reads those builds, assumes that the condition holds.
  */
 #ifndef GK_BASE_ASSERT_H
 #define GK_BASE_ASSERT_H

@@ -2,8 +2,8 @@
 /*
  * ofd_locks.h - lists all locks of open files (F_OFD_SETLK), which /proc/locks
  * shows in every pid namespace. Such a lock lasts as long as the open file:
- * until its last descriptor, including one in transit through a socket, and its
- * last mapping are closed.
+ * until the last descriptor, including one in transit through a socket, is
+ * closed and the last mapping is removed.
  */
 #ifndef GK_BASE_OFD_LOCKS_H
 #define GK_BASE_OFD_LOCKS_H

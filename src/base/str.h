@@ -56,8 +56,8 @@ bool gk_utf8_hidden(const char *s, size_t n);
 /*
  * Whether a spreadsheet might evaluate a clean text as a formula: the text
  * begins with = + - or @, or with apostrophes followed by one of these. When
- * such a text is written to a cell, an apostrophe is put before it, which
- * readers remove again. So each text is written in exactly one form.
+ * such a text is written to a cell, an apostrophe is put before it, and readers
+ * remove the apostrophe again. So each text has exactly one written form.
  */
 bool gk_str_is_formula(const char *text, size_t len);
 

@@ -11,8 +11,8 @@
 
 /*
  * Whether an owner is outside this user namespace: all such owners appear as
- * the overflow id. One is the host's root, seen from a container that shares a
- * directory of the host. If all user ids are mapped, as on the host, the
+ * the overflow id. For example, in a container that shares a directory of the
+ * host, the host's root does. If all user ids are mapped, as on the host, the
  * overflow id is an ordinary user.
  */
 static bool is_outside(uid_t owner)
