@@ -34,7 +34,7 @@ static const struct rule bottom = {"═", "╘", "╧", "╛", "╧", "╧", "�
 
 /*
  * Returns the character at which the border to the right of the left bars meets
- * a rule. Rows of MIG devices have only one bar, so that nothing crosses there.
+ * a rule. Rows of MIG devices have only one bar, so they have no such border.
  */
 static const char *cross_of(const struct rule *rule, bool mig_above,
 			    bool mig_below)

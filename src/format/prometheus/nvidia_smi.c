@@ -2,8 +2,8 @@
 /*
  * nvidia_smi.c - formats a snapshot with the names of nvidia_gpu_exporter
  * (github.com/utkuozdemir/nvidia_gpu_exporter, docs/METRICS.md): each field of
- * nvidia-smi's --query-gpu that is a number or a state is a family, named by
- * rule; some families are its own.
+ * nvidia-smi's --query-gpu that is a number or a state becomes a family, whose
+ * name is derived by a rule; some further families are the exporter's own.
  */
 #include "format/prometheus/prometheus_part.h"
 #include "base/array.h"
@@ -203,7 +203,7 @@ static void add_fields(struct gk_rendering *r)
 			add_field(r, &query->fields[i], query->fields[i].other);
 }
 
-/* ---- families of its own ---- */
+/* ---- the exporter's own families ---- */
 
 /* The labels of gpu_info: nvidia-smi's fields. */
 static const struct {
