@@ -203,9 +203,9 @@ GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
 
 /*
  * Returns how many of the NVML functions that the requested data need are
- * missing from the driver library in every version. The values that need them
- * are GK_ABSENT_NO_FUNCTION. Writes at most cap names of such functions, which
- * are static texts.
+ * missing from the driver library in every version. Values that need a missing
+ * function are GK_ABSENT_NO_FUNCTION. Writes at most cap names of missing
+ * functions, which are static texts.
  */
 GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
 				   size_t cap);
@@ -214,8 +214,8 @@ GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
  * ---- one device at once ----
  *
  * These functions ask the driver about one device only: they make no snapshot,
- * ask no other GPU and use no cached values. Any thread may call them at any
- * time between gk_open() and gk_close(), also several at once; each GPU answers
+ * ask no other GPU and use no cached values. Several threads may call them at
+ * the same time, at any time between gk_open() and gk_close(); each GPU answers
  * one call at a time. A device is given as the NVML index of a GPU and the
  * index of a MIG device in it, or -1. A thread of the library calls the driver;
  * the caller waits for at most gk_options.timeout_ns, and not at all if the GPU
