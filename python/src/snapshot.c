@@ -260,8 +260,8 @@ static void end_taking(struct session *s)
 
 /*
  * A thread that had to wait for another one has less time left for its own
- * snapshot. It always keeps some time: the other thread may have waited for a
- * GPU since the same moment.
+ * snapshot. It always keeps some time, because the other thread may have been
+ * waiting for a GPU all that while.
  */
 static int take_within(struct session *s, uint64_t timeout_ns,
 		       struct gk_snapshot **ret_snap)

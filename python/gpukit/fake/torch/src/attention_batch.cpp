@@ -94,8 +94,8 @@ Sequence make_sequence(const AttentionBatch &batch, int64_t b)
 }
 
 /*
- * Whether PyTorch's CPU attention supports the mask. It supports no mask, and a
- * causal mask that starts in the upper left corner.
+ * Whether PyTorch's CPU attention supports the mask. It supports calls without
+ * a mask, and a causal mask that starts in the upper left corner.
  */
 bool has_plain_mask(const AttentionBatch &batch, const AttentionRules &rules)
 {

@@ -24,8 +24,8 @@ namespace
 using OptionalGenerator = optional<at::Generator>;
 
 /*
- * Bits per key for a permutation of n elements: so many that with a probability
- * of 0.9 all keys differ.
+ * Bits per key for a permutation of n elements: enough that all keys differ
+ * with a probability of 0.9.
  */
 int count_key_bits(double n)
 {

@@ -125,8 +125,8 @@ void drop(const Tensor &in, Tensor &out, Tensor &mask, double share,
 	});
 }
 
-/* Flattens a tensor, in the order of memory or in that of indices. The order
- * must be the same for all three tensors. */
+/* Flattens a tensor, in memory order or in index order. The order must be the
+ * same for all three tensors. */
 Tensor flat(const Tensor &tensor, bool of_memory)
 {
 	return of_memory ? tensor.as_strided({tensor.numel()}, {1})

@@ -12,8 +12,8 @@
 namespace gpukit
 {
 
-// Throws PyTorch's error unless all tensors of a call are on `device` or the
-// operator accepts others.
+// Throws PyTorch's error unless all tensors of a call are on `device`, or the
+// operator accepts tensors on other devices.
 void check_devices(const Plan &plan, const torch::jit::Stack &stack,
 		   std::size_t first, c10::Device device);
 

@@ -19,7 +19,7 @@ struct Plan;
 
 // The state for the random numbers of a captured operator: the device memory
 // that CUDA's generator fills before each launch of the graph, and how many
-// numbers the operators before it in the graph draw.
+// numbers are drawn by the operators that precede it in the graph.
 struct CapturedNumbers {
 	const void *seed = nullptr, *offset = nullptr;
 	std::uint64_t drawn_before = 0, blocks = 0;
@@ -61,9 +61,9 @@ class Drawing
 	Drawing(const Drawing &) = delete;
 	Drawing &operator=(const Drawing &) = delete;
 
-	// Replaces the generator argument of an operator by a generator with
-	// these numbers. `generator` is nullptr if the operator has no such
-	// argument.
+	// Replaces the generator argument of an operator with a generator that
+	// gives these numbers. `generator` is nullptr if the operator has no
+	// such argument.
 	void give_to(const Plan &plan, c10::IValue *generator);
 
 	// Returns how many numbers CUDA's operator would draw, if this one has
