@@ -50,7 +50,7 @@ static void await_sweep(struct gk *gk, uint64_t until_ns)
 }
 
 /* Returns the deadline for a worker: timeout_ns after its current reading
- * began, or after now if there is none. */
+ * began, or timeout_ns from now if it is not reading. */
 static uint64_t wait_until(const struct gk_worker *w, uint64_t now_ns,
 			   uint64_t timeout_ns)
 {

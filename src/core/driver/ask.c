@@ -397,8 +397,8 @@ static bool spin_for_answer(struct ask *ask, uint64_t until_ns)
 	return is_answered(ask);
 }
 
-/* Whether an awake thread has not taken the question yet, because other
- * programs use its processor. A newly woken thread would get a processor
+/* Whether an awake thread has still not taken the question, because other
+ * programs use its processor. A newly woken thread would then get a processor
  * sooner. */
 static bool is_overlooked(struct ask *ask)
 {

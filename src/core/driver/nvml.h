@@ -78,8 +78,8 @@ extern const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS];
 
 /*
  * Loads the driver library without initialising it. If path is NULL, loads the
- * libnvidia-ml.so.1 that the dynamic loader or WSL has. NULL: dlerror() says
- * why not.
+ * libnvidia-ml.so.1 that the dynamic loader or WSL has. On failure returns
+ * NULL, and dlerror() has the reason.
  */
 void *gk_nvml_load(const char *path);
 
