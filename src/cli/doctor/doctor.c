@@ -103,7 +103,7 @@ static int begin_doctor(struct gk_doctor *d)
 static void look_at_all(struct gk_doctor *d, struct gk_doctor_report *r)
 {
 	for (size_t i = 0; i < CHECK_COUNT; i++) {
-		r->found[i].state = DOCTOR_ABSENT;
+		r->found[i].state = FINDING_ABSENT;
 		gk_doctor_checks[i].look(d, &r->found[i]);
 	}
 	gk_doctor_find_libraries(r->libraries);

@@ -6,28 +6,13 @@
 #ifndef GK_CLI_DOCTOR_H
 #define GK_CLI_DOCTOR_H
 
-#include "base/str.h"
+#include "cli/finding.h"
 
 #include <gpukit/gpukit.h>
 
 #include <dirent.h>
 #include <limits.h>
 #include <sys/types.h>
-
-enum gk_doctor_state {
-	DOCTOR_BAD,  /* a verb or a GPU does not work */
-	DOCTOR_WARN, /* works with restrictions, or not for CUDA programs */
-	DOCTOR_OK,
-	DOCTOR_ABSENT,  /* this machine does not have the checked thing */
-	DOCTOR_UNKNOWN, /* cannot be checked until something else is repaired */
-};
-
-/* The finding of a check, and what the user should do ("" if nothing). */
-struct gk_doctor_finding {
-	enum gk_doctor_state state;
-	char says[1024];
-	char todo[512];
-};
 
 /* Families of distributions: each has its own names of packages. */
 enum gk_doctor_family {
@@ -119,32 +104,16 @@ enum gk_doctor_check_id {
 struct gk_doctor_check {
 	const char *id;
 	const char *title; /* at most 20 columns */
-	void (*look)(const struct gk_doctor *d, struct gk_doctor_finding *f);
+	void (*look)(const struct gk_doctor *d, struct gk_finding *f);
 };
 
 extern const struct gk_doctor_check gk_doctor_checks[CHECK_COUNT];
 
 #define CHECK(id, title)                                                       \
 	void gk_doctor_look_##id(const struct gk_doctor *d,                    \
-				 struct gk_doctor_finding *f);
+				 struct gk_finding *f);
 #include "cli/doctor/checks.def"
 #undef CHECK
-
-/* ---- findings ---- */
-
-/*
- * Sets the state and the text. Unprintable characters are replaced, because
- * parts of the text may come from elsewhere.
- */
-void gk_doctor_say(struct gk_doctor_finding *f, enum gk_doctor_state state,
-		   const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* Appends to the text. */
-void gk_doctor_add(struct gk_doctor_finding *f, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Sets the advice on what to do. */
-void gk_doctor_todo(struct gk_doctor_finding *f, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* ---- files below the root; paths begin with '/' ---- */
 
@@ -184,7 +153,7 @@ void gk_doctor_read_driver(struct gk_doctor *d, uint64_t within_ns);
 bool gk_doctor_has_no_module(const struct gk_doctor *d);
 
 /* Whether there are GPUs to check. If not, writes a finding that says so. */
-bool gk_doctor_has_gpus(const struct gk_doctor *d, struct gk_doctor_finding *f);
+bool gk_doctor_has_gpus(const struct gk_doctor *d, struct gk_finding *f);
 
 /* Whether this session has a display server. */
 bool gk_doctor_has_display(void);
@@ -232,7 +201,7 @@ const char *gk_doctor_package(const struct gk_doctor *d, size_t library);
 
 struct gk_doctor_report {
 	const struct gk_doctor *doctor;
-	struct gk_doctor_finding found[CHECK_COUNT];
+	struct gk_finding found[CHECK_COUNT];
 	enum gk_doctor_presence libraries[LIBRARY_COUNT];
 	double seconds;
 };
@@ -271,7 +240,7 @@ bool gk_doctor_has_file(const char *file);
 /* Returns the name of what a part requires: a check's title, or a file. */
 const char *gk_doctor_part_lacks(const struct gk_doctor_part *part);
 
-/* Whether no finding has the state DOCTOR_BAD. */
+/* Whether no finding has the state FINDING_BAD. */
 bool gk_doctor_is_well(const struct gk_doctor_report *r);
 
 void gk_doctor_text(const struct gk_doctor_report *r, bool color,

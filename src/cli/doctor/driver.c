@@ -118,43 +118,43 @@ void gk_doctor_read_driver(struct gk_doctor *d, uint64_t within_ns)
 /* ---- the driver starts ---- */
 
 /* Says why the library is missing. Tries the most specific reasons first. */
-static void say_not_there(const struct gk_doctor *d,
-			  struct gk_doctor_finding *f)
+static void say_not_there(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *wanted =
 	    d->machine.nvml_path ? d->machine.nvml_path : LIBRARY;
 	const char *abilities = getenv("NVIDIA_DRIVER_CAPABILITIES");
 
 	if (!strstr(d->driver.why_not, "No such file")) {
-		gk_doctor_say(f, DOCTOR_BAD, "it cannot be loaded: %s",
-			      d->driver.why_not);
-		gk_doctor_todo(f,
-			       "install the driver's libraries again, for this "
-			       "architecture");
+		gk_finding_say(f, FINDING_BAD, "it cannot be loaded: %s",
+			       d->driver.why_not);
+		gk_finding_todo(
+		    f, "install the driver's libraries again, for this "
+		       "architecture");
 	} else if (d->machine.nvml_path) {
-		gk_doctor_say(f, DOCTOR_BAD, "there is no %s", wanted);
-		gk_doctor_todo(f, "give --nvml another path");
+		gk_finding_say(f, FINDING_BAD, "there is no %s", wanted);
+		gk_finding_todo(f, "give --nvml another path");
 	} else if (d->container && abilities && !strstr(abilities, "utility") &&
 		   !strstr(abilities, "all")) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "this container has no %s: "
-			      "NVIDIA_DRIVER_CAPABILITIES=%s has no utility",
-			      wanted, abilities);
-		gk_doctor_todo(f, "start it with "
-				  "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+		gk_finding_say(f, FINDING_BAD,
+			       "this container has no %s: "
+			       "NVIDIA_DRIVER_CAPABILITIES=%s has no utility",
+			       wanted, abilities);
+		gk_finding_todo(f,
+				"start it with "
+				"NVIDIA_DRIVER_CAPABILITIES=compute,utility");
 	} else if (d->container) {
-		gk_doctor_say(f, DOCTOR_BAD, "this container has no %s",
-			      wanted);
-		gk_doctor_todo(f, "%s", d->container->give);
+		gk_finding_say(f, FINDING_BAD, "this container has no %s",
+			       wanted);
+		gk_finding_todo(f, "%s", d->container->give);
 	} else if (d->kernel.loaded) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "the kernel module is loaded, but there is no %s",
-			      wanted);
-		gk_doctor_todo(f, "%s", gk_doctor_get_driver(d));
+		gk_finding_say(
+		    f, FINDING_BAD,
+		    "the kernel module is loaded, but there is no %s", wanted);
+		gk_finding_todo(f, "%s", gk_doctor_get_driver(d));
 	} else {
-		gk_doctor_say(f, DOCTOR_BAD, "no NVIDIA driver: there is no %s",
-			      wanted);
-		gk_doctor_todo(f, "%s", gk_doctor_get_driver(d));
+		gk_finding_say(f, FINDING_BAD,
+			       "no NVIDIA driver: there is no %s", wanted);
+		gk_finding_todo(f, "%s", gk_doctor_get_driver(d));
 	}
 }
 
@@ -163,7 +163,7 @@ static bool is_stub(const struct gk_doctor_driver *v)
 	return strstr(v->path, "/stubs/") != NULL;
 }
 
-static void say_refused(const struct gk_doctor *d, struct gk_doctor_finding *f)
+static void say_refused(const struct gk_doctor *d, struct gk_finding *f)
 {
 	static const struct {
 		nvmlReturn_t code;
@@ -181,48 +181,48 @@ static void say_refused(const struct gk_doctor *d, struct gk_doctor_finding *f)
 
 	const char *todo = "see `dmesg | grep -i nvrm`";
 
-	gk_doctor_say(f, DOCTOR_BAD, "it does not start: %s (%d)",
-		      gk_nvml_text(d->driver.nvml), d->driver.nvml);
+	gk_finding_say(f, FINDING_BAD, "it does not start: %s (%d)",
+		       gk_nvml_text(d->driver.nvml), d->driver.nvml);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if ((int)rows[i].code == d->driver.nvml)
 			todo = rows[i].todo;
-	gk_doctor_todo(f, "%s%s", todo,
-		       d->driver.made_up
-			   ? "; if it is a made-up fault: `gpukit fake ctl "
-			     "clear all`, or `gpukit fake ctl ls`"
-			   : "");
+	gk_finding_todo(f, "%s%s", todo,
+			d->driver.made_up
+			    ? "; if it is a made-up fault: `gpukit fake ctl "
+			      "clear all`, or `gpukit fake ctl ls`"
+			    : "");
 }
 
-void gk_doctor_look_driver(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+void gk_doctor_look_driver(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_doctor_driver *v = &d->driver;
 
 	if (*v->why_not) {
 		say_not_there(d, f);
 	} else if (v->err && is_stub(v)) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "%s is the CUDA toolkit's stub, not a driver",
-			      v->path);
-		gk_doctor_todo(f, "take its directory out of LD_LIBRARY_PATH");
+		gk_finding_say(f, FINDING_BAD,
+			       "%s is the CUDA toolkit's stub, not a driver",
+			       v->path);
+		gk_finding_todo(f, "take its directory out of LD_LIBRARY_PATH");
 	} else if (v->lacks) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "%s lacks %s: it is no driver library", v->path,
-			      v->lacks);
-		gk_doctor_todo(f, "%s", gk_doctor_get_driver(d));
+		gk_finding_say(f, FINDING_BAD,
+			       "%s lacks %s: it is no driver library", v->path,
+			       v->lacks);
+		gk_finding_todo(f, "%s", gk_doctor_get_driver(d));
 	} else if (v->err == GK_ERR_TIMEOUT) {
-		gk_doctor_say(f, DOCTOR_BAD, "it has not started in %.1f s",
-			      (double)v->opening_ns / 1e9);
-		gk_doctor_todo(f, "without persistence mode it may be slow: "
-				  "--timeout 10; if it hangs: `dmesg | grep -i "
-				  "xid`, reboot");
+		gk_finding_say(f, FINDING_BAD, "it has not started in %.1f s",
+			       (double)v->opening_ns / 1e9);
+		gk_finding_todo(f,
+				"without persistence mode it may be slow: "
+				"--timeout 10; if it hangs: `dmesg | grep -i "
+				"xid`, reboot");
 	} else if (v->err == GK_ERR_DRIVER) {
 		say_refused(d, f);
 	} else if (v->err) {
-		gk_doctor_say(f, DOCTOR_BAD, "%s", gk_strerror(v->err));
+		gk_finding_say(f, FINDING_BAD, "%s", gk_strerror(v->err));
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "%s, started in %.0f ms", v->path,
-			      (double)v->opening_ns / 1e6);
+		gk_finding_say(f, FINDING_OK, "%s, started in %.0f ms", v->path,
+			       (double)v->opening_ns / 1e6);
 	}
 }
 
@@ -239,38 +239,37 @@ static const char *version_in(const char *path)
 	return at && strchr(at + 4, '.') ? at + 4 : "";
 }
 
-static void say_versions(const struct gk_doctor *d, struct gk_doctor_finding *f)
+static void say_versions(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *driver, *nvml;
 	int cuda;
 
 	gk_versions(d->driver.gk, &driver, &nvml, &cuda);
-	gk_doctor_say(f, DOCTOR_OK, "%s, NVML %s, CUDA up to %d.%d",
-		      *driver ? driver : "unknown", *nvml ? nvml : "unknown",
-		      cuda / 1000, cuda % 1000 / 10);
+	gk_finding_say(f, FINDING_OK, "%s, NVML %s, CUDA up to %d.%d",
+		       *driver ? driver : "unknown", *nvml ? nvml : "unknown",
+		       cuda / 1000, cuda % 1000 / 10);
 }
 
-void gk_doctor_look_version(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_version(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *library = version_in(d->driver.path);
 	const char *module = d->kernel.version;
 	bool differ = *library && *module && strcmp(library, module);
 
 	if (!gk_doctor_has_no_module(d) && differ) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "the library is of driver %s, the loaded kernel "
-			      "module of %s",
-			      library, module);
-		gk_doctor_todo(f, "%s",
-			       d->container
-				   ? "the host's driver was updated: start the "
-				     "container again"
-				   : "reboot: the driver was updated");
+		gk_finding_say(f, FINDING_BAD,
+			       "the library is of driver %s, the loaded kernel "
+			       "module of %s",
+			       library, module);
+		gk_finding_todo(
+		    f, "%s",
+		    d->container ? "the host's driver was updated: start the "
+				   "container again"
+				 : "reboot: the driver was updated");
 	} else if (d->driver.gk) {
 		say_versions(d, f);
 	} else {
-		gk_doctor_say(f, DOCTOR_UNKNOWN, "no driver runs");
+		gk_finding_say(f, FINDING_UNKNOWN, "no driver runs");
 	}
 }
 
@@ -292,8 +291,7 @@ static bool is_later(const char *name, unsigned long version)
 	return false;
 }
 
-void gk_doctor_look_functions(const struct gk_doctor *d,
-			      struct gk_doctor_finding *f)
+void gk_doctor_look_functions(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_doctor_driver *v = &d->driver;
 	const char *driver, *nvml, *first = NULL;
@@ -301,7 +299,7 @@ void gk_doctor_look_functions(const struct gk_doctor *d,
 	int cuda;
 
 	if (!v->gk) {
-		gk_doctor_say(f, DOCTOR_UNKNOWN, "no driver runs");
+		gk_finding_say(f, FINDING_UNKNOWN, "no driver runs");
 		return;
 	}
 	if (named > COUNT(v->missing))
@@ -313,48 +311,49 @@ void gk_doctor_look_functions(const struct gk_doctor *d,
 			unexpected++;
 		}
 	if (unexpected) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%zu of its time are missing, such as %s: their "
-			      "values are absent",
-			      unexpected, first);
-		gk_doctor_todo(f, "%s", gk_doctor_get_driver(d));
+		gk_finding_say(f, FINDING_WARN,
+			       "%zu of its time are missing, such as %s: their "
+			       "values are absent",
+			       unexpected, first);
+		gk_finding_todo(f, "%s", gk_doctor_get_driver(d));
 	} else if (v->missing_count) {
-		gk_doctor_say(f, DOCTOR_OK,
-			      "%zu came with later drivers: their values are "
-			      "absent",
-			      v->missing_count);
+		gk_finding_say(f, FINDING_OK,
+			       "%zu came with later drivers: their values are "
+			       "absent",
+			       v->missing_count);
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "all that gpukit calls");
+		gk_finding_say(f, FINDING_OK, "all that gpukit calls");
 	}
 }
 
 /* ---- CUDA ---- */
 
-static void say_no_cuda(const struct gk_doctor *d, struct gk_doctor_finding *f)
+static void say_no_cuda(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *abilities = getenv("NVIDIA_DRIVER_CAPABILITIES");
 
-	gk_doctor_say(f, DOCTOR_WARN,
-		      "no libcuda.so.1: CUDA programs do not start");
+	gk_finding_say(f, FINDING_WARN,
+		       "no libcuda.so.1: CUDA programs do not start");
 	if (d->driver.made_up)
-		gk_doctor_todo(f, "install gpukit again, with all of its "
-				  "files");
+		gk_finding_todo(f, "install gpukit again, with all of its "
+				   "files");
 	else if (d->container && abilities && !strstr(abilities, "compute") &&
 		 !strstr(abilities, "all"))
-		gk_doctor_todo(f, "start the container with "
-				  "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+		gk_finding_todo(f,
+				"start the container with "
+				"NVIDIA_DRIVER_CAPABILITIES=compute,utility");
 	else
-		gk_doctor_todo(f, "%s", gk_doctor_get_driver(d));
+		gk_finding_todo(f, "%s", gk_doctor_get_driver(d));
 }
 
-void gk_doctor_look_cuda(const struct gk_doctor *d, struct gk_doctor_finding *f)
+void gk_doctor_look_cuda(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *nvml = version_in(d->driver.path), *cuda;
 	char path[PATH_MAX];
 	void *library;
 
 	if (!*d->driver.path) {
-		gk_doctor_say(f, DOCTOR_UNKNOWN, "no driver runs");
+		gk_finding_say(f, FINDING_UNKNOWN, "no driver runs");
 		return;
 	}
 	library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -365,20 +364,21 @@ void gk_doctor_look_cuda(const struct gk_doctor *d, struct gk_doctor_finding *f)
 	find_path(library, path, sizeof path);
 	cuda = version_in(path);
 	if (strstr(path, "/stubs/")) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s is the CUDA toolkit's stub: CUDA programs do "
-			      "not start",
-			      path);
-		gk_doctor_todo(f, "take its directory out of LD_LIBRARY_PATH");
+		gk_finding_say(
+		    f, FINDING_WARN,
+		    "%s is the CUDA toolkit's stub: CUDA programs do "
+		    "not start",
+		    path);
+		gk_finding_todo(f, "take its directory out of LD_LIBRARY_PATH");
 	} else if (*nvml && *cuda && strcmp(nvml, cuda)) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "libcuda is of driver %s, NVML of %s", cuda,
-			      nvml);
-		gk_doctor_todo(f,
-			       "install one driver; remove %s if it is an old "
-			       "copy",
-			       path);
+		gk_finding_say(f, FINDING_WARN,
+			       "libcuda is of driver %s, NVML of %s", cuda,
+			       nvml);
+		gk_finding_todo(f,
+				"install one driver; remove %s if it is an old "
+				"copy",
+				path);
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "%s", path);
+		gk_finding_say(f, FINDING_OK, "%s", path);
 	}
 }

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool gk_doctor_has_gpus(const struct gk_doctor *d, struct gk_doctor_finding *f)
+bool gk_doctor_has_gpus(const struct gk_doctor *d, struct gk_finding *f)
 {
 	if (d->driver.snap && d->driver.snap->device_count)
 		return true;
-	gk_doctor_say(f, DOCTOR_UNKNOWN, "no GPU answers");
+	gk_finding_say(f, FINDING_UNKNOWN, "no GPU answers");
 	return false;
 }
 
@@ -88,8 +88,7 @@ static const char *health_todo(const struct gk_device *g)
 }
 
 /* Adds "4 x NVIDIA H100, 1 x T4", in the order of the snapshot. */
-static void add_names(const struct gk_snapshot *snap,
-		      struct gk_doctor_finding *f)
+static void add_names(const struct gk_snapshot *snap, struct gk_finding *f)
 {
 	const char *comma = "";
 
@@ -108,72 +107,71 @@ static void add_names(const struct gk_snapshot *snap,
 		}
 		if (!is_gpu(&snap->devices[i]) || seen)
 			continue;
-		gk_doctor_add(f, "%s%zu x %s", comma, same,
-			      snap->devices[i].name);
+		gk_finding_add(f, "%s%zu x %s", comma, same,
+			       snap->devices[i].name);
 		comma = ", ";
 	}
 }
 
-void gk_doctor_look_gpus(const struct gk_doctor *d, struct gk_doctor_finding *f)
+void gk_doctor_look_gpus(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	char trouble[GK_NAME_MAX];
 	bool bad = false;
 
 	if (!snap) {
-		gk_doctor_say(f, DOCTOR_UNKNOWN, "no driver runs");
+		gk_finding_say(f, FINDING_UNKNOWN, "no driver runs");
 		return;
 	}
 	if (!snap->device_count) {
-		gk_doctor_say(f, DOCTOR_BAD, "the driver lists no GPU");
-		gk_doctor_todo(f, "%s",
-			       d->container ? d->container->give
-					    : "see `dmesg | grep -i nvrm`");
+		gk_finding_say(f, FINDING_BAD, "the driver lists no GPU");
+		gk_finding_todo(f, "%s",
+				d->container ? d->container->give
+					     : "see `dmesg | grep -i nvrm`");
 		return;
 	}
-	gk_doctor_say(f, DOCTOR_OK, "%s", "");
+	gk_finding_say(f, FINDING_OK, "%s", "");
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *g = &snap->devices[i];
 
 		if (!is_gpu(g) || g->health == GK_HEALTH_OK)
 			continue;
 		if (!bad)
-			gk_doctor_todo(f, "%s", health_todo(g));
-		gk_doctor_add(f, "%sGPU %u: %s", bad ? "; " : "", g->index,
-			      gk_device_trouble(trouble, snap, g));
+			gk_finding_todo(f, "%s", health_todo(g));
+		gk_finding_add(f, "%sGPU %u: %s", bad ? "; " : "", g->index,
+			       gk_device_trouble(trouble, snap, g));
 		bad = true;
 	}
 	if (bad)
-		f->state = DOCTOR_BAD;
+		f->state = FINDING_BAD;
 	else
 		add_names(snap, f);
 }
 
-void gk_doctor_look_health(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+void gk_doctor_look_health(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	bool any = false;
 
 	if (!gk_doctor_has_gpus(d, f))
 		return;
-	gk_doctor_say(f, DOCTOR_OK, "nothing is broken in those that answer");
+	gk_finding_say(f, FINDING_OK, "nothing is broken in those that answer");
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *g = &snap->devices[i];
 		const struct gk_condition *is = gk_condition_of(g);
 		char text[GK_CONDITION_MAX];
-		enum gk_doctor_state state;
+		enum gk_finding_state state;
 
 		if (!is)
 			continue;
-		state = is->fails ? DOCTOR_BAD : DOCTOR_WARN;
+		state = is->fails ? FINDING_BAD : FINDING_WARN;
 		if (!any || state < f->state)
-			gk_doctor_todo(f, "GPU %u: %s", g->index, is->why);
+			gk_finding_todo(f, "GPU %u: %s", g->index, is->why);
 		if (!any)
-			gk_doctor_say(f, state, "%s", "");
+			gk_finding_say(f, state, "%s", "");
 		f->state = state < f->state ? state : f->state;
-		gk_doctor_add(f, "%sGPU %u: %s", any ? "; " : "", g->index,
-			      gk_condition_text(text, is, g));
+		gk_finding_add(f, "%sGPU %u: %s", any ? "; " : "", g->index,
+			       gk_condition_text(text, is, g));
 		any = true;
 	}
 }
@@ -196,7 +194,7 @@ static bool is_split_without_parts(const struct gk_snapshot *snap,
 	return is_split(snap, g);
 }
 
-void gk_doctor_look_mig(const struct gk_doctor *d, struct gk_doctor_finding *f)
+void gk_doctor_look_mig(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	char list[300];
@@ -205,20 +203,21 @@ void gk_doctor_look_mig(const struct gk_doctor *d, struct gk_doctor_finding *f)
 	if (!gk_doctor_has_gpus(d, f))
 		return;
 	if (list_gpus(snap, is_split_without_parts, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s: in MIG mode without MIG devices, so no CUDA "
-			      "program runs there",
-			      list);
-		gk_doctor_todo(f, "sudo nvidia-smi mig -cgi PROFILE -C, or "
-				  "nvidia-smi -mig 0");
+		gk_finding_say(
+		    f, FINDING_WARN,
+		    "%s: in MIG mode without MIG devices, so no CUDA "
+		    "program runs there",
+		    list);
+		gk_finding_todo(f, "sudo nvidia-smi mig -cgi PROFILE -C, or "
+				   "nvidia-smi -mig 0");
 		return;
 	}
 	gpus = list_gpus(snap, is_split, list, sizeof list);
 	if (gpus)
-		gk_doctor_say(f, DOCTOR_OK, "%s: %zu MIG devices", list,
-			      snap->device_count - count_gpus(snap));
+		gk_finding_say(f, FINDING_OK, "%s: %zu MIG devices", list,
+			       snap->device_count - count_gpus(snap));
 	else
-		gk_doctor_say(f, DOCTOR_ABSENT, "no GPU is split");
+		gk_finding_say(f, FINDING_ABSENT, "no GPU is split");
 }
 
 static bool is_not_persistent(const struct gk_snapshot *snap,
@@ -237,8 +236,7 @@ static bool is_persistence_known(const struct gk_snapshot *snap,
 	return g->m[GK_M_PERSISTENCE].why == GK_PRESENT;
 }
 
-void gk_doctor_look_persistence(const struct gk_doctor *d,
-				struct gk_doctor_finding *f)
+void gk_doctor_look_persistence(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	char list[300];
@@ -246,19 +244,19 @@ void gk_doctor_look_persistence(const struct gk_doctor *d,
 	if (!gk_doctor_has_gpus(d, f))
 		return;
 	if (d->wsl && !d->driver.made_up) {
-		gk_doctor_say(f, DOCTOR_ABSENT, "Windows has none");
+		gk_finding_say(f, FINDING_ABSENT, "Windows has none");
 	} else if (list_gpus(snap, is_not_persistent, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s: off, so every first program waits for the "
-			      "GPU's start",
-			      list);
-		gk_doctor_todo(
+		gk_finding_say(f, FINDING_WARN,
+			       "%s: off, so every first program waits for the "
+			       "GPU's start",
+			       list);
+		gk_finding_todo(
 		    f, "sudo nvidia-smi -pm 1; for good: sudo systemctl "
 		       "enable --now nvidia-persistenced");
 	} else if (list_gpus(snap, is_persistence_known, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_OK, "on, or not needed");
+		gk_finding_say(f, FINDING_OK, "on, or not needed");
 	} else {
-		gk_doctor_say(f, DOCTOR_ABSENT, "the GPUs have none");
+		gk_finding_say(f, FINDING_ABSENT, "the GPUs have none");
 	}
 }
 
@@ -279,7 +277,7 @@ static bool is_exclusive(const struct gk_snapshot *snap,
 }
 
 void gk_doctor_look_compute_mode(const struct gk_doctor *d,
-				 struct gk_doctor_finding *f)
+				 struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	char list[300];
@@ -287,14 +285,15 @@ void gk_doctor_look_compute_mode(const struct gk_doctor *d,
 	if (!gk_doctor_has_gpus(d, f))
 		return;
 	if (list_gpus(snap, is_prohibited, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s: prohibited, so no CUDA program runs there",
-			      list);
-		gk_doctor_todo(f, "sudo nvidia-smi -c DEFAULT");
+		gk_finding_say(f, FINDING_WARN,
+			       "%s: prohibited, so no CUDA program runs there",
+			       list);
+		gk_finding_todo(f, "sudo nvidia-smi -c DEFAULT");
 	} else if (list_gpus(snap, is_exclusive, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_OK, "%s: one process at a time", list);
+		gk_finding_say(f, FINDING_OK, "%s: one process at a time",
+			       list);
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "programs share the GPUs");
+		gk_finding_say(f, FINDING_OK, "programs share the GPUs");
 	}
 }
 
@@ -314,8 +313,7 @@ static bool is_joined(const struct gk_snapshot *snap, const struct gk_device *g)
 	       NVML_GPU_FABRIC_STATE_COMPLETED;
 }
 
-void gk_doctor_look_fabric(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+void gk_doctor_look_fabric(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	char list[300];
@@ -323,17 +321,17 @@ void gk_doctor_look_fabric(const struct gk_doctor *d,
 	if (!gk_doctor_has_gpus(d, f))
 		return;
 	if (list_gpus(snap, is_apart, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s: not joined yet; CUDA says \"system not yet "
-			      "initialized\" (802)",
-			      list);
-		gk_doctor_todo(f,
-			       "sudo systemctl enable --now "
-			       "nvidia-fabricmanager, of the driver's version");
+		gk_finding_say(f, FINDING_WARN,
+			       "%s: not joined yet; CUDA says \"system not yet "
+			       "initialized\" (802)",
+			       list);
+		gk_finding_todo(
+		    f, "sudo systemctl enable --now "
+		       "nvidia-fabricmanager, of the driver's version");
 	} else if (list_gpus(snap, is_joined, list, sizeof list)) {
-		gk_doctor_say(f, DOCTOR_OK, "%s: joined", list);
+		gk_finding_say(f, FINDING_OK, "%s: joined", list);
 	} else {
-		gk_doctor_say(f, DOCTOR_ABSENT, "the GPUs are in none");
+		gk_finding_say(f, FINDING_ABSENT, "the GPUs are in none");
 	}
 }
 
@@ -344,20 +342,20 @@ static bool has_host_memory(const struct gk_snapshot *snap,
 	return gk_is_unified(g);
 }
 
-void gk_doctor_look_unified(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_unified(const struct gk_doctor *d, struct gk_finding *f)
 {
 	char list[300];
 
 	if (!gk_doctor_has_gpus(d, f))
 		return;
 	if (list_gpus(d->driver.snap, has_host_memory, list, sizeof list))
-		gk_doctor_say(f, DOCTOR_OK,
-			      "%s: no memory of its own; the figures are the "
-			      "host's",
-			      list);
+		gk_finding_say(f, FINDING_OK,
+			       "%s: no memory of its own; the figures are the "
+			       "host's",
+			       list);
 	else
-		gk_doctor_say(f, DOCTOR_ABSENT, "each GPU has its own memory");
+		gk_finding_say(f, FINDING_ABSENT,
+			       "each GPU has its own memory");
 }
 
 static bool shows_desktop(const struct gk_snapshot *snap,
@@ -374,24 +372,23 @@ bool gk_doctor_has_display(void)
 	return (wayland && *wayland) || (x && *x);
 }
 
-void gk_doctor_look_display(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_display(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	const char *wayland = getenv("WAYLAND_DISPLAY"), *x = getenv("DISPLAY");
 	char list[300];
 
 	if (wayland && *wayland)
-		gk_doctor_say(f, DOCTOR_OK, "Wayland (%s)", wayland);
+		gk_finding_say(f, FINDING_OK, "Wayland (%s)", wayland);
 	else if (x && *x)
-		gk_doctor_say(f, DOCTOR_OK, "X (%s)", x);
+		gk_finding_say(f, FINDING_OK, "X (%s)", x);
 	else
-		gk_doctor_say(f, DOCTOR_ABSENT, "this session has none");
+		gk_finding_say(f, FINDING_ABSENT, "this session has none");
 	if (!snap || !list_gpus(snap, shows_desktop, list, sizeof list))
 		return;
-	if (f->state == DOCTOR_ABSENT)
-		gk_doctor_say(f, DOCTOR_OK, "one of another session");
-	gk_doctor_add(f, "; %s: its memory is also the desktop's", list);
+	if (f->state == FINDING_ABSENT)
+		gk_finding_say(f, FINDING_OK, "one of another session");
+	gk_finding_add(f, "; %s: its memory is also the desktop's", list);
 }
 
 /* ---- what CUDA may see ---- */
@@ -425,8 +422,7 @@ static struct gk_candidate *make_candidates(const struct gk_snapshot *snap)
 	return all;
 }
 
-void gk_doctor_look_visible(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_visible(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_snapshot *snap = d->driver.snap;
 	const char *value = getenv("CUDA_VISIBLE_DEVICES");
@@ -436,8 +432,8 @@ void gk_doctor_look_visible(const struct gk_doctor *d,
 	long bad = -1;
 
 	if (!value) {
-		gk_doctor_say(f, DOCTOR_ABSENT,
-			      "not set: programs see every GPU");
+		gk_finding_say(f, FINDING_ABSENT,
+			       "not set: programs see every GPU");
 		return;
 	}
 	if (!gk_doctor_has_gpus(d, f))
@@ -450,17 +446,18 @@ void gk_doctor_look_visible(const struct gk_doctor *d,
 	free(all);
 	free(chosen);
 	if (bad >= 0)
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "'%s' names no device from '%s' on: programs see "
-			      "%zu",
-			      value, value + bad, count);
+		gk_finding_say(
+		    f, FINDING_WARN,
+		    "'%s' names no device from '%s' on: programs see "
+		    "%zu",
+		    value, value + bad, count);
 	else if (!count)
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "'%s' hides all GPUs from CUDA programs", value);
+		gk_finding_say(f, FINDING_WARN,
+			       "'%s' hides all GPUs from CUDA programs", value);
 	else
-		gk_doctor_say(f, DOCTOR_OK, "'%s': programs see %zu of them",
-			      value, count);
-	if (f->state == DOCTOR_WARN)
-		gk_doctor_todo(f, "unset CUDA_VISIBLE_DEVICES, or export "
-				  "CUDA_VISIBLE_DEVICES=$(gpukit select)");
+		gk_finding_say(f, FINDING_OK, "'%s': programs see %zu of them",
+			       value, count);
+	if (f->state == FINDING_WARN)
+		gk_finding_todo(f, "unset CUDA_VISIBLE_DEVICES, or export "
+				   "CUDA_VISIBLE_DEVICES=$(gpukit select)");
 }

@@ -13,12 +13,6 @@
 /* Incremented when a key is removed or changes meaning. */
 #define SCHEMA 1
 
-static const char *const states[] = {
-    [DOCTOR_BAD] = "bad",         [DOCTOR_WARN] = "warn",
-    [DOCTOR_OK] = "ok",           [DOCTOR_ABSENT] = "absent",
-    [DOCTOR_UNKNOWN] = "unknown",
-};
-
 static json_t *text_or_null(const char *text)
 {
 	char clean[PATH_MAX];
@@ -33,16 +27,11 @@ static json_t *checks_json(const struct gk_doctor_report *r)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < CHECK_COUNT; i++) {
-		const struct gk_doctor_finding *f = &r->found[i];
-
-		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:s, s:s, s:o}", "id",
-				    gk_doctor_checks[i].id, "title",
-				    gk_doctor_checks[i].title, "state",
-				    states[f->state], "finding", f->says, "do",
-				    text_or_null(f->todo)));
-	}
+	for (size_t i = 0; i < CHECK_COUNT; i++)
+		json_array_append_new(list,
+				      gk_finding_json(gk_doctor_checks[i].id,
+						      gk_doctor_checks[i].title,
+						      &r->found[i]));
 	return list;
 }
 

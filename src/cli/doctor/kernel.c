@@ -156,21 +156,19 @@ bool gk_doctor_has_no_module(const struct gk_doctor *d)
 	return d->driver.made_up || d->wsl || *d->board;
 }
 
-static bool say_no_module(const struct gk_doctor *d,
-			  struct gk_doctor_finding *f)
+static bool say_no_module(const struct gk_doctor *d, struct gk_finding *f)
 {
 	if (gk_doctor_has_no_module(d))
-		gk_doctor_say(f, DOCTOR_ABSENT, "%s",
-			      d->driver.made_up ? "the machine is made up"
-			      : d->wsl          ? "WSL has none"
-				       : "the GPU is a part of the chip");
+		gk_finding_say(f, FINDING_ABSENT, "%s",
+			       d->driver.made_up ? "the machine is made up"
+			       : d->wsl          ? "WSL has none"
+					: "the GPU is a part of the chip");
 	return gk_doctor_has_no_module(d);
 }
 
 /* ---- hardware ---- */
 
-static bool say_taken(const struct gk_doctor_kernel *k,
-		      struct gk_doctor_finding *f)
+static bool say_taken(const struct gk_doctor_kernel *k, struct gk_finding *f)
 {
 	static const struct {
 		enum gk_doctor_taker taker;
@@ -190,31 +188,30 @@ static bool say_taken(const struct gk_doctor_kernel *k,
 
 		if (!k->taken[t] || (t == TAKER_NONE && !k->loaded))
 			continue;
-		gk_doctor_say(f,
-			      k->taken[TAKER_NVIDIA] ? DOCTOR_WARN : DOCTOR_BAD,
-			      "%u of %u GPUs: %s has taken it (%s)",
-			      k->taken[t], k->gpus, takers[t], k->bus_id[t]);
-		gk_doctor_todo(f, "%s", rows[i].todo);
+		gk_finding_say(
+		    f, k->taken[TAKER_NVIDIA] ? FINDING_WARN : FINDING_BAD,
+		    "%u of %u GPUs: %s has taken it (%s)", k->taken[t], k->gpus,
+		    takers[t], k->bus_id[t]);
+		gk_finding_todo(f, "%s", rows[i].todo);
 		return true;
 	}
 	return false;
 }
 
-void gk_doctor_look_hardware(const struct gk_doctor *d,
-			     struct gk_doctor_finding *f)
+void gk_doctor_look_hardware(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_doctor_kernel *k = &d->kernel;
 
 	if (*d->board && !d->driver.made_up) {
-		gk_doctor_say(f, DOCTOR_OK, "%s", d->board);
+		gk_finding_say(f, FINDING_OK, "%s", d->board);
 	} else if (say_no_module(d, f)) {
 		return;
 	} else if (!k->gpus && !d->driver.gk) {
-		gk_doctor_say(f, DOCTOR_BAD, "no NVIDIA GPU on the PCI bus");
-		gk_doctor_todo(f, "a made-up one: gpukit fake -- gpukit top");
+		gk_finding_say(f, FINDING_BAD, "no NVIDIA GPU on the PCI bus");
+		gk_finding_todo(f, "a made-up one: gpukit fake -- gpukit top");
 	} else if (!say_taken(k, f)) {
-		gk_doctor_say(f, DOCTOR_OK, "%u NVIDIA GPU%s on the PCI bus",
-			      k->gpus, k->gpus == 1 ? "" : "s");
+		gk_finding_say(f, FINDING_OK, "%u NVIDIA GPU%s on the PCI bus",
+			       k->gpus, k->gpus == 1 ? "" : "s");
 	}
 }
 
@@ -256,53 +253,55 @@ static bool is_boot_secure(const struct gk_doctor *d)
 	       bytes[4] == 1;
 }
 
-static void say_not_loaded(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+static void say_not_loaded(const struct gk_doctor *d, struct gk_finding *f)
 {
 	char other[128];
 
 	find_other_kernel(d, other, sizeof other);
 	if (d->container) {
-		gk_doctor_say(f, DOCTOR_BAD, "the host has not loaded nvidia");
-		gk_doctor_todo(f, "on the host: sudo modprobe nvidia");
+		gk_finding_say(f, FINDING_BAD,
+			       "the host has not loaded nvidia");
+		gk_finding_todo(f, "on the host: sudo modprobe nvidia");
 	} else if (is_built(d, d->kernel.release) && is_boot_secure(d)) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "nvidia is not loaded, and Secure Boot is on: it "
-			      "may not be signed");
-		gk_doctor_todo(f,
-			       "sudo modprobe nvidia; if the key was rejected, "
-			       "enrol it with mokutil");
+		gk_finding_say(
+		    f, FINDING_BAD,
+		    "nvidia is not loaded, and Secure Boot is on: it "
+		    "may not be signed");
+		gk_finding_todo(
+		    f, "sudo modprobe nvidia; if the key was rejected, "
+		       "enrol it with mokutil");
 	} else if (is_built(d, d->kernel.release)) {
-		gk_doctor_say(f, DOCTOR_BAD, "nvidia is not loaded");
-		gk_doctor_todo(f, "sudo modprobe nvidia");
+		gk_finding_say(f, FINDING_BAD, "nvidia is not loaded");
+		gk_finding_todo(f, "sudo modprobe nvidia");
 	} else if (*other) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "nvidia is built for Linux %s, not for %s, which "
-			      "runs",
-			      other, d->kernel.release);
-		gk_doctor_todo(f, "sudo dkms autoinstall (with the headers of "
-				  "this kernel), or boot the other one");
+		gk_finding_say(
+		    f, FINDING_BAD,
+		    "nvidia is built for Linux %s, not for %s, which "
+		    "runs",
+		    other, d->kernel.release);
+		gk_finding_todo(f, "sudo dkms autoinstall (with the headers of "
+				   "this kernel), or boot the other one");
 	} else {
-		gk_doctor_say(f, DOCTOR_BAD, "there is no module nvidia");
-		gk_doctor_todo(f, "%s", gk_doctor_get_driver(d));
+		gk_finding_say(f, FINDING_BAD, "there is no module nvidia");
+		gk_finding_todo(f, "%s", gk_doctor_get_driver(d));
 	}
 }
 
-void gk_doctor_look_module(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+void gk_doctor_look_module(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const struct gk_doctor_kernel *k = &d->kernel;
 
 	if (say_no_module(d, f))
 		return;
 	if (k->loaded)
-		gk_doctor_say(f, DOCTOR_OK, "nvidia %s, %s",
-			      *k->version ? k->version : "of unknown version",
-			      k->open ? "the open one" : "the proprietary one");
+		gk_finding_say(f, FINDING_OK, "nvidia %s, %s",
+			       *k->version ? k->version : "of unknown version",
+			       k->open ? "the open one"
+				       : "the proprietary one");
 	else if (!k->gpus || k->taken[TAKER_NOUVEAU])
-		gk_doctor_say(f, DOCTOR_ABSENT, "%s",
-			      k->gpus ? "nouveau is in its place"
-				      : "not loaded: there is no GPU");
+		gk_finding_say(f, FINDING_ABSENT, "%s",
+			       k->gpus ? "nouveau is in its place"
+				       : "not loaded: there is no GPU");
 	else
 		say_not_loaded(d, f);
 }
@@ -310,7 +309,7 @@ void gk_doctor_look_module(const struct gk_doctor *d,
 /* ---- device files ---- */
 
 static void say_refused(const struct gk_doctor *d, const char *path, int error,
-			struct gk_doctor_finding *f)
+			struct gk_finding *f)
 {
 	struct stat st = {0};
 	struct passwd *user = getpwuid(geteuid());
@@ -321,29 +320,29 @@ static void say_refused(const struct gk_doctor *d, const char *path, int error,
 	fstatat(d->root, path + 1, &st, 0);
 	group = getgrgid(st.st_gid);
 	if (error == EPERM) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "the cgroup of this process denies %s", path);
-		gk_doctor_todo(
+		gk_finding_say(f, FINDING_BAD,
+			       "the cgroup of this process denies %s", path);
+		gk_finding_todo(
 		    f, "%s",
 		    d->container ? d->container->give
 				 : "ask the job's scheduler for a GPU, such as "
 				   "`srun --gres=gpu:1`");
 		return;
 	}
-	gk_doctor_say(f, DOCTOR_BAD,
-		      "user %s may not open %s, which is of %s (%o)",
-		      user ? user->pw_name : name, path,
-		      group ? group->gr_name : "another group",
-		      (unsigned)st.st_mode & 0777);
+	gk_finding_say(f, FINDING_BAD,
+		       "user %s may not open %s, which is of %s (%o)",
+		       user ? user->pw_name : name, path,
+		       group ? group->gr_name : "another group",
+		       (unsigned)st.st_mode & 0777);
 	if (group && st.st_gid && st.st_mode & 0060)
-		gk_doctor_todo(f,
-			       "sudo usermod -aG %s $USER, then log in again",
-			       group->gr_name);
+		gk_finding_todo(f,
+				"sudo usermod -aG %s $USER, then log in again",
+				group->gr_name);
 	else
-		gk_doctor_todo(f,
-			       "sudo chmod 666 %s; for good: the module's "
-			       "option NVreg_DeviceFileMode=0666",
-			       path);
+		gk_finding_todo(f,
+				"sudo chmod 666 %s; for good: the module's "
+				"option NVreg_DeviceFileMode=0666",
+				path);
 }
 
 /* Whether a name is nvidia0, nvidia1... */
@@ -381,19 +380,19 @@ static unsigned count_gpu_files(const struct gk_doctor *d, char *refused,
 }
 
 static void say_missing(const struct gk_doctor *d, const char *path,
-			struct gk_doctor_finding *f)
+			struct gk_finding *f)
 {
 	if (d->container) {
-		gk_doctor_say(f, DOCTOR_BAD, "this container has no %s", path);
-		gk_doctor_todo(f, "%s", d->container->give);
+		gk_finding_say(f, FINDING_BAD, "this container has no %s",
+			       path);
+		gk_finding_todo(f, "%s", d->container->give);
 	} else {
-		gk_doctor_say(f, DOCTOR_BAD, "there is no %s", path);
-		gk_doctor_todo(f, "sudo nvidia-modprobe -c 0");
+		gk_finding_say(f, FINDING_BAD, "there is no %s", path);
+		gk_finding_todo(f, "sudo nvidia-modprobe -c 0");
 	}
 }
 
-void gk_doctor_look_nodes(const struct gk_doctor *d,
-			  struct gk_doctor_finding *f)
+void gk_doctor_look_nodes(const struct gk_doctor *d, struct gk_finding *f)
 {
 	int error = gk_doctor_access(d, "/dev/nvidiactl"), gpu_error;
 	char refused[32];
@@ -403,8 +402,8 @@ void gk_doctor_look_nodes(const struct gk_doctor *d,
 	if (say_no_module(d, f))
 		return;
 	if (error == ENOENT && !d->kernel.loaded)
-		gk_doctor_say(f, DOCTOR_UNKNOWN,
-			      "none before the module is loaded");
+		gk_finding_say(f, FINDING_UNKNOWN,
+			       "none before the module is loaded");
 	else if (error == ENOENT)
 		say_missing(d, "/dev/nvidiactl", f);
 	else if (error)
@@ -414,29 +413,29 @@ void gk_doctor_look_nodes(const struct gk_doctor *d,
 	else if (gpu_error)
 		say_refused(d, refused, gpu_error, f);
 	else
-		gk_doctor_say(f, DOCTOR_OK, "those of %u GPU%s", count,
-			      count == 1 ? "" : "s");
+		gk_finding_say(f, FINDING_OK, "those of %u GPU%s", count,
+			       count == 1 ? "" : "s");
 }
 
-void gk_doctor_look_uvm(const struct gk_doctor *d, struct gk_doctor_finding *f)
+void gk_doctor_look_uvm(const struct gk_doctor *d, struct gk_finding *f)
 {
 	int error = gk_doctor_access(d, "/dev/nvidia-uvm");
 
 	if (say_no_module(d, f))
 		return;
 	if (!error) {
-		gk_doctor_say(f, DOCTOR_OK, "/dev/nvidia-uvm");
+		gk_finding_say(f, FINDING_OK, "/dev/nvidia-uvm");
 	} else if (error != ENOENT) {
 		say_refused(d, "/dev/nvidia-uvm", error, f);
 	} else if (!d->kernel.loaded) {
-		gk_doctor_say(f, DOCTOR_UNKNOWN,
-			      "none before the module is loaded");
+		gk_finding_say(f, FINDING_UNKNOWN,
+			       "none before the module is loaded");
 	} else {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "there is no /dev/nvidia-uvm: CUDA "
-			      "programs do not start");
-		gk_doctor_todo(f, "%s",
-			       d->container ? d->container->give
-					    : "sudo nvidia-modprobe -u -c 0");
+		gk_finding_say(f, FINDING_WARN,
+			       "there is no /dev/nvidia-uvm: CUDA "
+			       "programs do not start");
+		gk_finding_todo(f, "%s",
+				d->container ? d->container->give
+					     : "sudo nvidia-modprobe -u -c 0");
 	}
 }

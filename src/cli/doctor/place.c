@@ -122,28 +122,26 @@ const char *gk_doctor_get_driver(const struct gk_doctor *d)
 		      : d->system->driver;
 }
 
-void gk_doctor_look_container(const struct gk_doctor *d,
-			      struct gk_doctor_finding *f)
+void gk_doctor_look_container(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *visible = getenv("NVIDIA_VISIBLE_DEVICES");
 
 	if (!d->container) {
-		gk_doctor_say(f, DOCTOR_ABSENT, "this is not a container");
+		gk_finding_say(f, FINDING_ABSENT, "this is not a container");
 		return;
 	}
-	gk_doctor_say(f, DOCTOR_OK, "this is %s", d->container->name);
+	gk_finding_say(f, FINDING_OK, "this is %s", d->container->name);
 	if (d->elsewhere || d->driver.made_up || !visible ||
 	    (strcmp(visible, "void") && strcmp(visible, "none") && *visible))
 		return;
-	gk_doctor_say(
-	    f, DOCTOR_WARN,
+	gk_finding_say(
+	    f, FINDING_WARN,
 	    "NVIDIA_VISIBLE_DEVICES=%s keeps GPUs out of this container",
 	    visible);
-	gk_doctor_todo(f, "%s, without this variable", d->container->give);
+	gk_finding_todo(f, "%s, without this variable", d->container->give);
 }
 
-void gk_doctor_look_toolkit(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_toolkit(const struct gk_doctor *d, struct gk_finding *f)
 {
 	static const char *const tools[] = {
 	    "nvidia-ctk", "nvidia-container-cli", "nvidia-container-runtime"};
@@ -151,40 +149,42 @@ void gk_doctor_look_toolkit(const struct gk_doctor *d,
 	bool docker = gk_command_find("docker", path, sizeof path) ||
 		      gk_command_find("podman", path, sizeof path);
 
-	gk_doctor_say(f, DOCTOR_ABSENT,
-		      "neither docker nor podman is installed");
+	gk_finding_say(f, FINDING_ABSENT,
+		       "neither docker nor podman is installed");
 	if (d->container || d->driver.made_up)
-		gk_doctor_say(f, DOCTOR_ABSENT, "%s",
-			      d->container ? "see the host"
-					   : "GPUs are made up");
+		gk_finding_say(f, FINDING_ABSENT, "%s",
+			       d->container ? "see the host"
+					    : "GPUs are made up");
 	if (!docker || d->container || d->driver.made_up)
 		return;
 	for (size_t i = 0; i < COUNT(tools); i++)
 		if (gk_command_find(tools[i], path, sizeof path)) {
-			gk_doctor_say(f, DOCTOR_OK, "%s is installed", TOOLKIT);
+			gk_finding_say(f, FINDING_OK, "%s is installed",
+				       TOOLKIT);
 			return;
 		}
-	gk_doctor_say(f, DOCTOR_WARN,
-		      "containers get no GPUs: " TOOLKIT " is not installed");
+	gk_finding_say(f, FINDING_WARN,
+		       "containers get no GPUs: " TOOLKIT " is not installed");
 	if (*d->system->install)
-		gk_doctor_todo(f, "%s " TOOLKIT " (from NVIDIA's repository)",
-			       d->system->install);
+		gk_finding_todo(f, "%s " TOOLKIT " (from NVIDIA's repository)",
+				d->system->install);
 	else
-		gk_doctor_todo(f, "install " TOOLKIT);
+		gk_finding_todo(f, "install " TOOLKIT);
 }
 
-void gk_doctor_look_wsl(const struct gk_doctor *d, struct gk_doctor_finding *f)
+void gk_doctor_look_wsl(const struct gk_doctor *d, struct gk_finding *f)
 {
 	if (!d->wsl) {
-		gk_doctor_say(f, DOCTOR_ABSENT, "this is not WSL");
+		gk_finding_say(f, FINDING_ABSENT, "this is not WSL");
 	} else if (d->driver.made_up || gk_doctor_exists(d, "/dev/dxg")) {
-		gk_doctor_say(f, DOCTOR_OK, "the driver is that of Windows");
+		gk_finding_say(f, FINDING_OK, "the driver is that of Windows");
 	} else {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "WSL has no /dev/dxg, so no GPU: it is WSL 1, or "
-			      "Windows has no driver");
-		gk_doctor_todo(f, "in Windows: install NVIDIA's driver, `wsl "
-				  "--update`, `wsl --set-version NAME 2`");
+		gk_finding_say(
+		    f, FINDING_BAD,
+		    "WSL has no /dev/dxg, so no GPU: it is WSL 1, or "
+		    "Windows has no driver");
+		gk_finding_todo(f, "in Windows: install NVIDIA's driver, `wsl "
+				   "--update`, `wsl --set-version NAME 2`");
 	}
 }
 
@@ -236,8 +236,7 @@ static unsigned count_held(const struct gk_snapshot *snap)
 	return count;
 }
 
-void gk_doctor_look_processes(const struct gk_doctor *d,
-			      struct gk_doctor_finding *f)
+void gk_doctor_look_processes(const struct gk_doctor *d, struct gk_finding *f)
 {
 	unsigned unseen = count_unseen(d->driver.snap);
 	unsigned held = count_held(d->driver.snap);
@@ -247,34 +246,36 @@ void gk_doctor_look_processes(const struct gk_doctor *d,
 	gk_doctor_link(d, "/proc/self/ns/pid", space, sizeof space);
 	own = *space && strcmp(space, FIRST_NAMESPACE) != 0;
 	if (!gk_doctor_exists(d, "/proc/self") && !*space) {
-		gk_doctor_say(f, DOCTOR_BAD, "/proc is not mounted");
-		gk_doctor_todo(f, "sudo mount -t proc proc /proc");
+		gk_finding_say(f, FINDING_BAD, "/proc is not mounted");
+		gk_finding_todo(f, "sudo mount -t proc proc /proc");
 	} else if (unseen && own) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%u process%s on the GPUs outside of this "
-			      "namespace of processes: without name and user",
-			      unseen, unseen == 1 ? " is" : "es are");
-		gk_doctor_todo(f, "start the container with --pid=host (a pod: "
-				  "hostPID: true)");
+		gk_finding_say(f, FINDING_WARN,
+			       "%u process%s on the GPUs outside of this "
+			       "namespace of processes: without name and user",
+			       unseen, unseen == 1 ? " is" : "es are");
+		gk_finding_todo(f,
+				"start the container with --pid=host (a pod: "
+				"hostPID: true)");
 	} else if (held && own) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%u GPU%s memory of processes outside of this "
-			      "namespace of processes, which are not listed",
-			      held, held == 1 ? " holds" : "s hold");
-		gk_doctor_todo(f, "start the container with --pid=host (a pod: "
-				  "hostPID: true)");
+		gk_finding_say(f, FINDING_WARN,
+			       "%u GPU%s memory of processes outside of this "
+			       "namespace of processes, which are not listed",
+			       held, held == 1 ? " holds" : "s hold");
+		gk_finding_todo(f,
+				"start the container with --pid=host (a pod: "
+				"hostPID: true)");
 	} else if (unseen) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%u process%s on the GPUs not in /proc: without "
-			      "name and user",
-			      unseen, unseen == 1 ? " is" : "es are");
-		gk_doctor_todo(f,
-			       "see hidepid; a process in a virtual machine is "
-			       "never in /proc");
+		gk_finding_say(f, FINDING_WARN,
+			       "%u process%s on the GPUs not in /proc: without "
+			       "name and user",
+			       unseen, unseen == 1 ? " is" : "es are");
+		gk_finding_todo(
+		    f, "see hidepid; a process in a virtual machine is "
+		       "never in /proc");
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "%s",
-			      own ? "a namespace of processes of its own"
-				  : "all processes of the host are seen");
+		gk_finding_say(f, FINDING_OK, "%s",
+			       own ? "a namespace of processes of its own"
+				   : "all processes of the host are seen");
 	}
 }
 
@@ -316,33 +317,33 @@ static bool is_member(const char *gid)
 	return getegid() == (gid_t)wanted;
 }
 
-void gk_doctor_look_hidepid(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_hidepid(const struct gk_doctor *d, struct gk_finding *f)
 {
 	char mode[32], gid[32];
 
 	copy_option(d, "hidepid=", mode, sizeof mode);
 	copy_option(d, "gid=", gid, sizeof gid);
 	if (!*mode || !strcmp(mode, "0") || !strcmp(mode, "off")) {
-		gk_doctor_say(f, DOCTOR_ABSENT, "/proc hides no processes");
+		gk_finding_say(f, FINDING_ABSENT, "/proc hides no processes");
 	} else if (!geteuid() || is_member(gid)) {
-		gk_doctor_say(f, DOCTOR_OK,
-			      "/proc has hidepid=%s, but not for this user",
-			      mode);
+		gk_finding_say(f, FINDING_OK,
+			       "/proc has hidepid=%s, but not for this user",
+			       mode);
 	} else {
-		gk_doctor_say(
-		    f, DOCTOR_WARN,
+		gk_finding_say(
+		    f, FINDING_WARN,
 		    "/proc has hidepid=%s: processes of other users are "
 		    "without name and user",
 		    mode);
 		if (*gid)
-			gk_doctor_todo(f,
-				       "sudo usermod -aG %s $USER, then log in "
-				       "again",
-				       gid);
+			gk_finding_todo(
+			    f,
+			    "sudo usermod -aG %s $USER, then log in "
+			    "again",
+			    gid);
 		else
-			gk_doctor_todo(f, "sudo gpukit, or sudo mount -o "
-					  "remount,hidepid=0 /proc");
+			gk_finding_todo(f, "sudo gpukit, or sudo mount -o "
+					   "remount,hidepid=0 /proc");
 	}
 }
 
@@ -366,29 +367,29 @@ static uint64_t free_bytes(const struct gk_doctor *d, const char *path)
 	return bytes;
 }
 
-void gk_doctor_look_shm(const struct gk_doctor *d, struct gk_doctor_finding *f)
+void gk_doctor_look_shm(const struct gk_doctor *d, struct gk_finding *f)
 {
 	uint64_t left = free_bytes(d, "/dev/shm");
 
 	if (!gk_doctor_exists(d, "/dev/shm")) {
-		gk_doctor_say(f, DOCTOR_BAD, "there is no /dev/shm");
-		gk_doctor_todo(f,
-			       "sudo mkdir -m 1777 /dev/shm && sudo mount -t "
-			       "tmpfs tmpfs /dev/shm");
+		gk_finding_say(f, FINDING_BAD, "there is no /dev/shm");
+		gk_finding_todo(f,
+				"sudo mkdir -m 1777 /dev/shm && sudo mount -t "
+				"tmpfs tmpfs /dev/shm");
 	} else if (gk_doctor_access(d, "/dev/shm")) {
-		gk_doctor_say(f, DOCTOR_BAD, "/dev/shm cannot be written");
-		gk_doctor_todo(f, "sudo chmod 1777 /dev/shm");
+		gk_finding_say(f, FINDING_BAD, "/dev/shm cannot be written");
+		gk_finding_todo(f, "sudo chmod 1777 /dev/shm");
 	} else if (left < SHM_LEAST) {
-		gk_doctor_say(f, DOCTOR_BAD,
-			      "/dev/shm is full: %llu KiB are free",
-			      (unsigned long long)left >> 10);
-		gk_doctor_todo(f, "%s",
-			       d->container
-				   ? "start the container with "
-				     "--shm-size=1g, or remove files there"
-				   : "remove files in /dev/shm");
+		gk_finding_say(f, FINDING_BAD,
+			       "/dev/shm is full: %llu KiB are free",
+			       (unsigned long long)left >> 10);
+		gk_finding_todo(f, "%s",
+				d->container
+				    ? "start the container with "
+				      "--shm-size=1g, or remove files there"
+				    : "remove files in /dev/shm");
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "%llu MiB are free",
-			      (unsigned long long)left >> 20);
+		gk_finding_say(f, FINDING_OK, "%llu MiB are free",
+			       (unsigned long long)left >> 20);
 	}
 }

@@ -18,8 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void gk_doctor_look_made_up(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_made_up(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *machine = getenv("GPUKIT_MACHINE");
 	char text[1024];
@@ -28,19 +27,20 @@ void gk_doctor_look_made_up(const struct gk_doctor *d,
 				: NULL;
 
 	if (wrong) {
-		gk_doctor_say(f, DOCTOR_BAD, "%s", wrong);
-		gk_doctor_todo(f, "gpukit fake -- CMD makes a machine for CMD");
+		gk_finding_say(f, FINDING_BAD, "%s", wrong);
+		gk_finding_todo(f,
+				"gpukit fake -- CMD makes a machine for CMD");
 	} else if (d->driver.made_up) {
-		gk_doctor_say(f, DOCTOR_OK, "these GPUs are made up: %s",
-			      machine ? machine : "the default machine");
+		gk_finding_say(f, FINDING_OK, "these GPUs are made up: %s",
+			       machine ? machine : "the default machine");
 	} else if (machine) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "GPUKIT_MACHINE is set, but the driver is not "
-			      "gpukit's");
-		gk_doctor_todo(f, "unset GPUKIT_MACHINE, or put gpukit's "
-				  "directory `fake` first in LD_LIBRARY_PATH");
+		gk_finding_say(f, FINDING_WARN,
+			       "GPUKIT_MACHINE is set, but the driver is not "
+			       "gpukit's");
+		gk_finding_todo(f, "unset GPUKIT_MACHINE, or put gpukit's "
+				   "directory `fake` first in LD_LIBRARY_PATH");
 	} else {
-		gk_doctor_say(f, DOCTOR_ABSENT, "not in use");
+		gk_finding_say(f, FINDING_ABSENT, "not in use");
 	}
 }
 
@@ -90,8 +90,7 @@ static const char *find_limit_variable(void)
 	return NULL;
 }
 
-void gk_doctor_look_limiter(const struct gk_doctor *d,
-			    struct gk_doctor_finding *f)
+void gk_doctor_look_limiter(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *loaded = NULL, *asked = find_limit_variable();
 	char broken[PATH_MAX];
@@ -99,38 +98,38 @@ void gk_doctor_look_limiter(const struct gk_doctor *d,
 	(void)d;
 	dl_iterate_phdr(find_limiter, (void *)&loaded);
 	if (loaded) {
-		gk_doctor_say(f, DOCTOR_OK,
-			      "%s limits this process; see `gpukit "
-			      "limit show`",
-			      loaded);
+		gk_finding_say(f, FINDING_OK,
+			       "%s limits this process; see `gpukit "
+			       "limit show`",
+			       loaded);
 	} else if (find_broken_preload(broken, sizeof broken)) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "LD_PRELOAD names %s, which is not there",
-			      broken);
-		gk_doctor_todo(f, "unset LD_PRELOAD");
+		gk_finding_say(f, FINDING_WARN,
+			       "LD_PRELOAD names %s, which is not there",
+			       broken);
+		gk_finding_todo(f, "unset LD_PRELOAD");
 	} else if (asked) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s is set, but no library enforces limits",
-			      asked);
-		gk_doctor_todo(f,
-			       "start programs with `gpukit limit -- CMD`, or "
-			       "unset %s",
+		gk_finding_say(f, FINDING_WARN,
+			       "%s is set, but no library enforces limits",
 			       asked);
+		gk_finding_todo(f,
+				"start programs with `gpukit limit -- CMD`, or "
+				"unset %s",
+				asked);
 	} else {
-		gk_doctor_say(f, DOCTOR_ABSENT, "nothing limits this process");
+		gk_finding_say(f, FINDING_ABSENT,
+			       "nothing limits this process");
 	}
 }
 
 /* ---- gpukit's own files ---- */
 
-void gk_doctor_look_files(const struct gk_doctor *d,
-			  struct gk_doctor_finding *f)
+void gk_doctor_look_files(const struct gk_doctor *d, struct gk_finding *f)
 {
 	char path[PATH_MAX];
 	bool any = false;
 
 	(void)d;
-	gk_doctor_say(f, DOCTOR_OK, "all there");
+	gk_finding_say(f, FINDING_OK, "all there");
 	for (size_t i = 0; i < gk_doctor_part_count; i++) {
 		const char *file = gk_doctor_parts[i].file;
 
@@ -139,40 +138,39 @@ void gk_doctor_look_files(const struct gk_doctor *d,
 		    gk_where_library(file, path, sizeof path))
 			continue;
 		if (!any)
-			gk_doctor_say(f, DOCTOR_WARN, "%s", "");
-		gk_doctor_add(f, "%sno %s", any ? "; " : "", path);
+			gk_finding_say(f, FINDING_WARN, "%s", "");
+		gk_finding_add(f, "%sno %s", any ? "; " : "", path);
 		any = true;
 	}
 	if (any)
-		gk_doctor_todo(f, "install gpukit again, with all of its "
-				  "files");
+		gk_finding_todo(f, "install gpukit again, with all of its "
+				   "files");
 }
 
 /* ---- the terminal ---- */
 
-void gk_doctor_look_terminal(const struct gk_doctor *d,
-			     struct gk_doctor_finding *f)
+void gk_doctor_look_terminal(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *name = getenv("TERM");
 
 	(void)d;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		gk_doctor_say(f, DOCTOR_ABSENT, "this is not one");
+		gk_finding_say(f, FINDING_ABSENT, "this is not one");
 	} else if (term_unheard_of()) {
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "TERM=%s is unknown here: top has no screen",
-			      name);
-		gk_doctor_todo(f, "export TERM=xterm-256color");
+		gk_finding_say(f, FINDING_WARN,
+			       "TERM=%s is unknown here: top has no screen",
+			       name);
+		gk_finding_todo(f, "export TERM=xterm-256color");
 	} else if (!term_usable()) {
-		gk_doctor_say(
-		    f, DOCTOR_WARN,
+		gk_finding_say(
+		    f, FINDING_WARN,
 		    "TERM=%s cannot place its cursor: top has no screen",
 		    name ? name : "");
-		gk_doctor_todo(f, "export TERM=xterm-256color");
+		gk_finding_todo(f, "export TERM=xterm-256color");
 	} else {
-		gk_doctor_say(f, DOCTOR_OK, "%s, %d colours%s", name,
-			      term_colors(),
-			      getenv("NO_COLOR") ? "; NO_COLOR is set" : "");
+		gk_finding_say(f, FINDING_OK, "%s, %d colours%s", name,
+			       term_colors(),
+			       getenv("NO_COLOR") ? "; NO_COLOR is set" : "");
 	}
 }
 
@@ -190,31 +188,29 @@ static const char *find_locale_variable(void)
 	return NULL;
 }
 
-void gk_doctor_look_locale(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+void gk_doctor_look_locale(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *name = find_locale_variable();
 	const char *value = name ? getenv(name) : "";
 
 	(void)d;
 	if (!setlocale(LC_CTYPE, ""))
-		gk_doctor_say(f, DOCTOR_WARN,
-			      "%s=%s is not installed: only ASCII is drawn",
-			      name, value);
+		gk_finding_say(f, FINDING_WARN,
+			       "%s=%s is not installed: only ASCII is drawn",
+			       name, value);
 	else if (gk_use_ascii())
-		gk_doctor_say(
-		    f, DOCTOR_WARN, "%s%s%s is not UTF-8: only ASCII is drawn",
+		gk_finding_say(
+		    f, FINDING_WARN, "%s%s%s is not UTF-8: only ASCII is drawn",
 		    name ? name : "no LANG: C", name ? "=" : "", value);
 	else
-		gk_doctor_say(f, DOCTOR_OK, "%s", setlocale(LC_CTYPE, NULL));
-	if (f->state == DOCTOR_WARN)
-		gk_doctor_todo(f, "export LC_ALL=C.UTF-8");
+		gk_finding_say(f, FINDING_OK, "%s", setlocale(LC_CTYPE, NULL));
+	if (f->state == FINDING_WARN)
+		gk_finding_todo(f, "export LC_ALL=C.UTF-8");
 }
 
 /* ---- the configuration ---- */
 
-void gk_doctor_look_config(const struct gk_doctor *d,
-			   struct gk_doctor_finding *f)
+void gk_doctor_look_config(const struct gk_doctor *d, struct gk_finding *f)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
 	struct tui_options options = TUI_OPTIONS_DEFAULT;
@@ -222,17 +218,18 @@ void gk_doctor_look_config(const struct gk_doctor *d,
 
 	(void)d;
 	if (config && *config && *config != '/') {
-		gk_doctor_say(
-		    f, DOCTOR_WARN,
+		gk_finding_say(
+		    f, FINDING_WARN,
 		    "XDG_CONFIG_HOME=%s is relative, so it is ignored", config);
-		gk_doctor_todo(f, "export XDG_CONFIG_HOME=$HOME/.config");
+		gk_finding_todo(f, "export XDG_CONFIG_HOME=$HOME/.config");
 	} else if (tui_config_load(&options, message, sizeof message)) {
-		gk_doctor_say(f, DOCTOR_BAD, "top does not start: %s", message);
-		gk_doctor_todo(f, "repair or remove this file");
+		gk_finding_say(f, FINDING_BAD, "top does not start: %s",
+			       message);
+		gk_finding_todo(f, "repair or remove this file");
 	} else if (options.path && !access(options.path, F_OK)) {
-		gk_doctor_say(f, DOCTOR_OK, "%s", options.path);
+		gk_finding_say(f, FINDING_OK, "%s", options.path);
 	} else {
-		gk_doctor_say(f, DOCTOR_ABSENT, "none: the defaults apply");
+		gk_finding_say(f, FINDING_ABSENT, "none: the defaults apply");
 	}
 	tui_options_free(&options);
 }

@@ -9,18 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STATE_WIDTH 8
-#define TITLE_WIDTH 22
-
-static const struct {
-	const char *name;
-	enum gk_color color;
-} states[] = {
-    [DOCTOR_BAD] = {"bad", GK_BOLD_RED},
-    [DOCTOR_WARN] = {"warn", GK_YELLOW},
-    [DOCTOR_OK] = {"ok", GK_GREEN},
-};
-
 struct text {
 	const struct gk_doctor_report *report;
 	bool color;
@@ -30,32 +18,16 @@ struct text {
 static void add_word(struct text *t, enum gk_color color, const char *word,
 		     int width)
 {
-	int len = (int)strlen(word);
-
-	gk_paint(t->out, t->color, color, word);
-	gk_buf_pad(t->out, ' ', len < width ? (size_t)(width - len) : 1);
+	gk_finding_word(t->out, t->color, color, word, width);
 }
 
-static void add_todo(struct text *t, const char *todo)
+static void add_findings(struct text *t, enum gk_finding_state state)
 {
-	gk_buf_pad(t->out, ' ', STATE_WIDTH);
-	gk_buf_printf(t->out, "do: %s\n", todo);
-}
-
-static void add_findings(struct text *t, enum gk_doctor_state state)
-{
-	for (size_t i = 0; i < CHECK_COUNT; i++) {
-		const struct gk_doctor_finding *f = &t->report->found[i];
-
-		if (f->state != state)
-			continue;
-		add_word(t, states[state].color, states[state].name,
-			 STATE_WIDTH);
-		add_word(t, GK_PLAIN, gk_doctor_checks[i].title, TITLE_WIDTH);
-		gk_buf_printf(t->out, "%s\n", f->says);
-		if (*f->todo)
-			add_todo(t, f->todo);
-	}
+	for (size_t i = 0; i < CHECK_COUNT; i++)
+		if (t->report->found[i].state == state)
+			gk_finding_text(t->out, t->color,
+					gk_doctor_checks[i].title,
+					&t->report->found[i]);
 }
 
 /* Lists in one line all checks that do not apply to this machine. */
@@ -64,12 +36,12 @@ static void add_absent(struct text *t)
 	const char *comma = "";
 
 	for (size_t i = 0; i < CHECK_COUNT; i++) {
-		if (t->report->found[i].state != DOCTOR_ABSENT)
+		if (t->report->found[i].state != FINDING_ABSENT)
 			continue;
 		if (!*comma)
-			add_word(t, GK_DIM, "-", STATE_WIDTH);
+			add_word(t, GK_DIM, "-", GK_FINDING_STATE);
 		if (!*comma)
-			add_word(t, GK_PLAIN, "not here", TITLE_WIDTH);
+			add_word(t, GK_PLAIN, "not here", GK_FINDING_TITLE);
 		gk_buf_printf(t->out, "%s%s", comma, gk_doctor_checks[i].title);
 		comma = ", ";
 	}
@@ -91,7 +63,7 @@ static void add_install(struct text *t)
 		if (!list.len || !strstr(list.data, package))
 			gk_buf_printf(&list, " %s", package);
 	}
-	gk_buf_pad(t->out, ' ', STATE_WIDTH);
+	gk_buf_pad(t->out, ' ', GK_FINDING_STATE);
 	if (list.len)
 		gk_buf_printf(t->out, "do: %s%s\n", d->system->install,
 			      list.data);
@@ -115,8 +87,8 @@ static bool add_those(struct text *t, enum gk_doctor_presence presence,
 		if (t->report->libraries[i] != presence)
 			continue;
 		if (!*comma) {
-			add_word(t, GK_DIM, "-", STATE_WIDTH);
-			add_word(t, GK_PLAIN, title, TITLE_WIDTH);
+			add_word(t, GK_DIM, "-", GK_FINDING_STATE);
+			add_word(t, GK_PLAIN, title, GK_FINDING_TITLE);
 		}
 		gk_buf_printf(t->out, "%s%s (%.*s)", comma, l->file,
 			      (int)strlen(l->users) - 1, l->users);
@@ -154,7 +126,7 @@ static void add_whole_verbs(struct text *t)
 		if (has_broken_part(t->report, gk_doctor_verbs[i]))
 			continue;
 		if (!*comma)
-			add_word(t, states[DOCTOR_OK].color, "ok", STATE_WIDTH);
+			add_word(t, GK_GREEN, "ok", GK_FINDING_STATE);
 		gk_buf_printf(t->out, "%s%s", comma, gk_doctor_verbs[i]);
 		comma = ", ";
 	}
@@ -183,7 +155,7 @@ static void add_broken_verbs(struct text *t, size_t first)
 	for (size_t i = 0; i < first; i++)
 		if (find_lack(t, gk_doctor_verbs[i]) == lack)
 			return;
-	add_word(t, states[DOCTOR_BAD].color, "no", STATE_WIDTH);
+	add_word(t, GK_BOLD_RED, "no", GK_FINDING_STATE);
 	gk_buf_puts(t->out, gk_doctor_verbs[first]);
 	for (size_t i = first + 1; i < VERB_COUNT; i++)
 		if (find_lack(t, gk_doctor_verbs[i]) == lack)
@@ -202,8 +174,7 @@ static void add_broken_parts(struct text *t, const char *verb)
 		    gk_doctor_part_works(t->report, part))
 			continue;
 		if (!*comma) {
-			add_word(t, states[DOCTOR_WARN].color, "partly",
-				 STATE_WIDTH);
+			add_word(t, GK_YELLOW, "partly", GK_FINDING_STATE);
 			gk_buf_printf(t->out, "%s, without ", verb);
 		}
 		gk_buf_printf(t->out, "%s%s (for lack of %s)", comma,
@@ -234,9 +205,9 @@ void gk_doctor_text(const struct gk_doctor_report *r, bool color,
 
 	gk_buf_printf(out, "gpukit %s, %s, Linux %s\n\n", GPUKIT_VERSION,
 		      d->system_name, d->kernel.release);
-	add_findings(&t, DOCTOR_BAD);
-	add_findings(&t, DOCTOR_WARN);
-	add_findings(&t, DOCTOR_OK);
+	add_findings(&t, FINDING_BAD);
+	add_findings(&t, FINDING_WARN);
+	add_findings(&t, FINDING_OK);
 	add_absent(&t);
 	add_libraries(&t);
 	add_verbs(&t);

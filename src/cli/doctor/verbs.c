@@ -18,15 +18,15 @@ bool gk_doctor_part_works(const struct gk_doctor_report *r,
 	if (part->library >= 0)
 		return r->libraries[part->library];
 	if (part->check == CHECK_config)
-		return r->found[part->check].state != DOCTOR_BAD;
+		return r->found[part->check].state != FINDING_BAD;
 	/*
 	 * This check is also satisfied by another session's display server, on
 	 * which we cannot draw.
 	 */
 	if (part->check == CHECK_display)
 		return gk_doctor_has_display();
-	return r->found[part->check].state == DOCTOR_OK ||
-	       r->found[part->check].state == DOCTOR_WARN;
+	return r->found[part->check].state == FINDING_OK ||
+	       r->found[part->check].state == FINDING_WARN;
 }
 
 bool gk_doctor_verb_works(const struct gk_doctor_report *r, const char *verb,
@@ -55,7 +55,7 @@ const char *gk_doctor_part_lacks(const struct gk_doctor_part *part)
 bool gk_doctor_is_well(const struct gk_doctor_report *r)
 {
 	for (size_t i = 0; i < CHECK_COUNT; i++)
-		if (r->found[i].state == DOCTOR_BAD)
+		if (r->found[i].state == FINDING_BAD)
 			return false;
 	return true;
 }
