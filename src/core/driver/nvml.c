@@ -139,6 +139,7 @@ void gk_nvml_close(struct gk_nvml *nvml)
 	if (atomic_fetch_sub(&nvml->uses, 1) != 1)
 		return;
 	GK_NVML_CALL(nvml, nvmlShutdown);
+	dlclose(nvml->library);
 	pthread_mutex_destroy(&nvml->looking);
 	free(nvml);
 }

@@ -103,9 +103,10 @@ void gk_nvml_more(struct gk_nvml *nvml);
 struct gk_nvml *gk_nvml_ref(struct gk_nvml *nvml);
 
 /*
- * Removes a user. The last one shuts the driver library down; no other thread
- * may be inside the library then. The library stays mapped, because drivers
- * leave behind threads and handlers that run its code.
+ * Removes a user. The last one shuts the driver library down and unloads it, so
+ * that the next gk_nvml_open() finds the library of an updated driver. A thread
+ * that may be inside the library must be a user: as long as a call is stuck,
+ * the library stays.
  */
 void gk_nvml_close(struct gk_nvml *nvml);
 
