@@ -3,6 +3,7 @@
 it comes, when it is reloaded, and when a lost GPU returns."""
 
 import os
+import subprocess
 import time
 
 import pytest
@@ -15,6 +16,65 @@ pytestmark = BUILT
 assert export  # the fixture
 
 NVML = os.path.join(FAKE_DIR, "libnvidia-ml.so.1")
+
+# A driver library with one GPU. STUB names a file with the return code of all
+# its functions; "hang": nvmlInit hangs, with a lock that exit() waits for.
+STUB = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int answer(void)
+{
+	FILE *file = fopen(getenv("STUB"), "r");
+	int code = 0;
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &code) != 1)
+		code = -1;
+	fclose(file);
+	return code;
+}
+int nvmlInit_v2(void)
+{
+	pthread_mutex_lock(&lock);
+	while (answer() < 0)
+		usleep(10000);
+	pthread_mutex_unlock(&lock);
+	return answer();
+}
+static void __attribute__((destructor)) end(void)
+{
+	pthread_mutex_lock(&lock);
+}
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned *count) { *count = 1; return answer(); }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **device)
+{
+	*device = (void *)(8L * (i + 1));
+	return answer();
+}
+int nvmlDeviceGetUUID(void *device, char *uuid, unsigned len)
+{
+	return snprintf(uuid, len, "GPU-stub") < 0;
+}
+int nvmlDeviceGetTemperature(void *device, int which, unsigned *celsius)
+{
+	*celsius = 40;
+	return answer();
+}
+int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
+{
+	*mw = 100000;
+	return answer();
+}
+int nvmlSystemGetDriverVersion(char *version, unsigned len)
+{
+	return snprintf(version, len, "%s", VERSION) < 0;
+}
+"""
+NOT_LOADED, MISMATCH = 9, 18
 
 # All functions by which the FAST values of a GPU are read, and its handle.
 READS = ["nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetUtilizationRates",
@@ -87,6 +147,98 @@ def test_it_starts_before_the_machine(machine, tmp_path):
     w.await_status("/api/v1/snapshot", 200)
     for one in (e, w):
         assert one.stop()[0] == 0
+
+
+class Stub:
+    """A driver library in a folder, as packages install it: libnvidia-ml.so.1
+    leads to a file that is named after the version."""
+
+    def __init__(self, folder):
+        self.folder, self.state = folder, folder / "state"
+        self.link = folder / "libnvidia-ml.so.1"
+        self.env = {"STUB": str(self.state), "LD_LIBRARY_PATH": str(folder)}
+
+    def install(self, version):
+        to = self.folder / f"libnvidia-ml.so.{version}"
+        subprocess.run(["cc", "-shared", "-fPIC", "-w", "-x", "c", "-", "-o",
+                        to, f'-DVERSION="{version}"',
+                        "-Wl,-soname,libnvidia-ml.so.1"],
+                       text=True, input=STUB, check=True)
+        new = self.folder / "new"
+        new.symlink_to(to.name)
+        new.rename(self.link)
+
+    def answer(self, code):
+        self.state.with_suffix(".new").write_text(str(code))
+        self.state.with_suffix(".new").rename(self.state)
+
+
+@pytest.fixture
+def stub(tmp_path):
+    made = Stub(tmp_path)
+    made.install("570.86.15")
+    return made
+
+
+def driver_of(m):
+    (have, _), = m["gpukit_driver_info"]
+    return have["driver_version"]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_it_survives_an_update_of_the_driver(stub, named):
+    """The kernel's driver is another one, then the new library comes; the old
+    one must not be used any more."""
+    options = ["--nvml", stub.link] if named else []
+    e = Exporter(stub.env, "-i", "0.2", *options)
+    w = Web(stub.env, *options)
+    assert driver_of(present(e, 1)) == "570.86.15"
+    stub.answer(MISMATCH)
+    away(e)
+    w.await_status("/api/v1/snapshot", 503)
+    stub.install("580.95.05")
+    stub.answer(0)
+    assert driver_of(present(e, 1)) == "580.95.05"
+    w.await_status("/api/v1/snapshot", 200)
+    version = w.json()["driver_version"]
+    assert version == "580.95.05"
+    for one in (e, w):
+        status, said = one.stop()
+        assert (status, said.count("\n")) == (0, 1), said
+
+
+def test_a_driver_that_hangs_at_the_start_is_none(stub):
+    """At once, not after the time that a driver may take; and a signal is heard,
+    although a thread is inside the driver."""
+    stub.answer("hang")
+    began = time.monotonic()
+    e, w = Exporter(stub.env, ready=False), Web(stub.env, ready=False)
+    away(e)
+    assert time.monotonic() - began < 9
+    assert w.get("/api/v1/snapshot")[0] == 503
+    began = time.monotonic()
+    for one in (e, w):
+        assert one.stop() == (0, "")
+    assert time.monotonic() - began < 8
+
+
+def test_each_reason_is_said_once(stub):
+    stub.answer("hang")
+    e = Exporter(stub.env, "-i", "0.2", ready=False)
+    away(e)
+
+    def said(part):
+        line = e.process.stderr.readline()
+        assert line.startswith("gpukit export: ") and part in line, line
+
+    said("the NVIDIA driver does not answer")
+    stub.answer(NOT_LOADED)
+    said("Driver Not Loaded (9)")
+    stub.answer(MISMATCH)
+    said("(18); reboot")
+    stub.answer(0)
+    present(e, 1)
+    assert e.stop() == (0, "")
 
 
 def test_it_survives_a_reload_of_the_driver(machine):

@@ -7,7 +7,6 @@
 #include "cli/cmd.h"
 #include "cli/export/export.h"
 #include "cli/interrupt.h"
-#include "cli/open.h"
 
 #include <malloc.h>
 
@@ -118,5 +117,5 @@ int gk_export_run(const struct gk_export *export)
 	gk_serve_end(&e.server);
 	gk_feed_free(e.feed);
 	gk_mended_free(&e.mended);
-	return e.machine.gk ? gk_cli_close(e.machine.gk, status) : status;
+	return gk_serve_machine_end(&e.machine, status);
 }

@@ -12,11 +12,22 @@
 #include "cli/open.h"
 
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 /* Seconds between attempts to open a driver that is missing. */
 #define LOOK_EVERY 5
+
+/*
+ * How long an attempt is waited for at once. A signal is heard after that. An
+ * attempt that takes longer goes on, and its result is looked for every second.
+ * After HUNG_AFTER looks, the driver is said to hang: opening it may have to
+ * load the kernel driver first.
+ */
+#define ATTEMPT_NS (500 * GK_NS_PER_MS)
+#define HUNG_AFTER 10
 
 /*
  * Seconds to wait before reopening a driver that was closed. The thread that
@@ -42,15 +53,36 @@ static const int shut_errors[] = {1, 9, 18};
 
 /* ---- waiting for a driver ---- */
 
+/* Says why there is no driver; on stderr only if that has changed. */
 static void tell_why(const struct gk_serve_machine *m, int err, int nvml,
-		     bool first)
+		     char told[GK_CLI_WHY_MAX])
 {
 	char why[GK_CLI_WHY_MAX];
 
 	gk_cli_why(why, m->verb, m->options, err, nvml);
-	if (first)
+	if (strcmp(why, told))
 		gk_serve_failure(m->verb, "%s", why);
+	strcpy(told, why);
 	m->away(m->owner, why);
+}
+
+/*
+ * Tries to open the driver. *hung counts the attempts in a row that have not
+ * been answered. Returns 0 or a gk_err.
+ */
+static int try_driver(struct gk_serve_machine *m, unsigned *hung,
+		      char told[GK_CLI_WHY_MAX])
+{
+	int nvml = 0;
+	int err = gk_open_within(m->options, ATTEMPT_NS, &nvml, &m->gk);
+
+	m->stuck = err == GK_ERR_TIMEOUT;
+	*hung = m->stuck ? *hung + 1 : 0;
+	if (m->stuck && *hung < HUNG_AFTER)
+		m->away(m->owner, "the NVIDIA driver is being opened");
+	else if (err)
+		tell_why(m, err, nvml, told);
+	return err;
 }
 
 /*
@@ -62,17 +94,17 @@ static bool await_driver(struct gk_serve_machine *m, unsigned rest)
 	const struct itimerspec second = {{1, 0}, {1, 0}};
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	bool waits = timer >= 0 && !timerfd_settime(timer, 0, &second, NULL);
-	bool told = false;
+	char told[GK_CLI_WHY_MAX] = "";
+	unsigned hung = 0;
 	uint64_t passed;
-	int nvml = 0, err = GK_ERR_IO;
+	int err = GK_ERR_IO;
 
 	do {
 		if (rest) {
 			rest--;
-		} else if ((err = gk_open(m->options, &nvml, &m->gk))) {
-			tell_why(m, err, nvml, !told);
-			told = true;
-			rest = LOOK_EVERY - 1;
+		} else {
+			err = try_driver(m, &hung, told);
+			rest = m->stuck ? 0 : LOOK_EVERY - 1;
 		}
 		if (m->tick)
 			m->tick(m->owner);
@@ -171,9 +203,20 @@ int gk_serve_machine(struct gk_serve_machine *m)
 		status = pass_frames(m, &over);
 		if (!over)
 			break;
-		gk_close(m->gk);
+		m->abandoned |= gk_close(m->gk) == GK_ERR_TIMEOUT;
 		m->gk = NULL;
 		rest = REST;
 	}
 	return status;
+}
+
+int gk_serve_machine_end(struct gk_serve_machine *m, int status)
+{
+	if (m->gk)
+		status = gk_cli_close(m->gk, status);
+	m->gk = NULL;
+	if (!m->stuck && !m->abandoned)
+		return status;
+	fflush(NULL);
+	_exit(status);
 }

@@ -184,7 +184,9 @@ struct gk_serve_machine {
 	/* Called every second while there is no driver; may be NULL. */
 	void (*tick)(void *owner);
 	void *owner;
-	struct gk *gk; /* NULL: no driver; the caller closes it at the end */
+	struct gk *gk;  /* NULL: no driver */
+	bool stuck;     /* a thread is inside an attempt to open the driver */
+	bool abandoned; /* a thread may be inside a driver that was closed */
 };
 
 /*
@@ -193,5 +195,12 @@ struct gk_serve_machine {
  * Returns a gk_exit, after a message unless it is 0.
  */
 int gk_serve_machine(struct gk_serve_machine *machine);
+
+/*
+ * Closes what gk_serve_machine() left open, at the end of the verb. Returns
+ * status, or a failure as gk_cli_close() does. Does not return if a thread is
+ * inside the driver, because exit() may wait for that thread.
+ */
+int gk_serve_machine_end(struct gk_serve_machine *machine, int status);
 
 #endif

@@ -7,7 +7,6 @@
 #include "format/names.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
-#include "cli/open.h"
 #include "cli/web/peers.h"
 #include "cli/web/web.h"
 #include "format/json.h"
@@ -373,5 +372,5 @@ int gk_web_run(const struct gk_web *web)
 	if (!status)
 		status = serve_site(&s);
 	end_site(&s);
-	return s.machine.gk ? gk_cli_close(s.machine.gk, status) : status;
+	return gk_serve_machine_end(&s.machine, status);
 }

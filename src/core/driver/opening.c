@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How long a failure is kept for a caller that asks again. */
+#define FAILURE_NS (5 * GK_NS_PER_S)
+
 /* An attempt. It stays in the list until it is done and a caller has its
  * result. */
 struct opening {
 	struct opening *next;
 	char *path; /* NULL: the default paths */
-	uint64_t since_ns;
+	uint64_t since_ns, done_ns;
 	unsigned waiting; /* users of this struct, including the thread */
 	bool done;
 	int result, nvml_error;
@@ -96,8 +99,9 @@ static void *run_opening(void *arg)
 	o->result = r;
 	o->nvml = r ? NULL : o->nvml;
 	o->done = true;
+	o->done_ns = gk_mono_ns();
 	pthread_cond_broadcast(&state.told);
-	if (!r && o->waiting == 1) {
+	if (o->waiting == 1) {
 		pthread_mutex_unlock(&state.lock);
 		return NULL;
 	}
@@ -149,6 +153,19 @@ static int start_opening(const char *path, struct opening **ret_opening)
 	return 0;
 }
 
+/* Frees a failure that says nothing about the driver any more. Returns whether
+ * it was one. The caller holds state.lock. */
+static bool drop_failure(struct opening *o)
+{
+	GK_ASSERT(gk_lock_held(&state.lock));
+	if (!o->done || !o->result || gk_mono_ns() - o->done_ns < FAILURE_NS)
+		return false;
+	unlink_opening(o);
+	free(o->path);
+	free(o);
+	return true;
+}
+
 /* Finds the attempt for a path, or begins one. The caller holds state.lock. */
 static int find_opening(const char *path, struct opening **ret_opening)
 {
@@ -157,6 +174,8 @@ static int find_opening(const char *path, struct opening **ret_opening)
 	GK_ASSERT(gk_lock_held(&state.lock));
 	while (o && !is_of(o, path))
 		o = o->next;
+	if (o && drop_failure(o))
+		o = NULL;
 	if (!o)
 		return start_opening(path, ret_opening);
 	*ret_opening = o;

@@ -496,6 +496,31 @@ static void opening_has_a_deadline(void **state)
 	assert_answers(1);
 }
 
+/* A caller who never waits long would else not hear why it fails. */
+static void a_late_failure_is_told_once(void **state)
+{
+	unsigned before = threads();
+	int nvml = 0;
+
+	(void)state;
+	SCRIPT(t.s->init_hangs = true);
+	assert_int_equal(gk_open_within(&t.options, TIMEOUT, &nvml, &t.gk),
+			 GK_ERR_TIMEOUT);
+	SCRIPT(t.s->init_hangs = false;
+	       t.s->init = NVML_ERROR_DRIVER_NOT_LOADED);
+	while (threads() > before)
+		sched_yield();
+	SCRIPT(t.s->init_hangs = true);
+	assert_int_equal(gk_open_within(&t.options, TIMEOUT, &nvml, &t.gk),
+			 GK_ERR_DRIVER);
+	assert_int_equal(nvml, NVML_ERROR_DRIVER_NOT_LOADED);
+	assert_int_equal(gk_open_within(&t.options, TIMEOUT, &nvml, &t.gk),
+			 GK_ERR_TIMEOUT);
+	SCRIPT(t.s->init_hangs = false);
+	while (threads() > before)
+		sched_yield();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +543,7 @@ int main(void)
 	    T(what_came_in_time_is_told),
 	    T(closing_leaves_it_behind),
 	    T(opening_has_a_deadline),
+	    T(a_late_failure_is_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
