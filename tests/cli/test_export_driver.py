@@ -288,6 +288,69 @@ def test_a_lost_gpu_returns_and_its_last_xid_ends(export):
     assert (count(told, "31"), count(told, "79")) == (1, 1)
 
 
+NAMES = ("gpukit", "dcgm", "nvitop", "nvidia_smi", "otel")
+
+
+def on_all_names(env):
+    return {name: Exporter(env, "-i", "0.2", "--names", name,
+                           "--processes", ready=False) for name in NAMES}
+
+
+@pytest.mark.parametrize("lost", [[], [1], [0, 1, 2]])
+def test_no_series_comes_twice(machine, lost):
+    """Whatever GPUs are lost, before the start or after. Metrics() checks it."""
+    made = machine("--gpus", "h100-80gb-hbm3:3", "--mig", "2=1g.10gb+1g.10gb",
+                   "--load", "train:0-1")
+    early = on_all_names(made.env)
+    for e in early.values():
+        e.await_whole()
+    for gpu in lost:
+        assert made.ctl("fail", gpu, "lost").returncode == 0
+    late = on_all_names(made.env)
+    for name in NAMES:
+        for e in (early[name], late[name]):
+            e.await_status("/healthz", 200)
+            end = time.monotonic() + 60
+            while True:
+                gone = {d["index"] for d in e.json()["devices"]
+                        if d["health"] == "lost"}
+                told = e.metrics()
+                if gone == set(lost):
+                    break
+                assert time.monotonic() < end, (name, gone)
+            if name == "nvidia_smi":
+                e.until(lambda m: m.of("nvidia_smi_last_collect_success") ==
+                        (not lost))
+            assert len(lost) == 3 or told, name
+    for e in (*early.values(), *late.values()):
+        assert e.stop() == (0, "")
+
+
+# Where each set of names tells who a GPU is, while it is lost, too.
+WHO = {"gpukit": ("gpukit_device_info", "uuid", "name"),
+       "dcgm": ("DCGM_FI_DEV_XID_ERRORS", "UUID", "modelName"),
+       "nvitop": ("gpu_memory_total_MiB", "uuid", "devicename"),
+       "nvidia_smi": ("nvidia_smi_gpu_info", "uuid", "name"),
+       "otel": ("hw_status", "hw_id", "hw_model")}
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_a_lost_gpu_keeps_its_name(export, names):
+    family, uuid, name = WHO[names]
+    e = export(["--gpus", "h100:2"], "--names", names)
+
+    def told():
+        return {(have[uuid], have[name]) for have, _ in e.metrics()[family]}
+
+    before = told()
+    assert len(before) == 2 and all(all(pair) for pair in before)
+    assert export.made.ctl("fail", 1, "lost").returncode == 0
+    end = time.monotonic() + 60
+    while e.json()["devices"][1]["health"] != "lost":
+        assert time.monotonic() < end
+    assert told() == before
+
+
 def test_a_slow_moment_does_not_end_an_xid(export):
     e = export(["--gpus", "h100:2"])
     assert export.made.ctl("fail", 0, "xid=31").returncode == 0

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct fixture fixture;
@@ -132,6 +133,105 @@ static void only_what_is_shown_is_read(void **state)
 	assert_true(gk_metric_set_has(&set, GK_M_CORES));
 }
 
+/* ---- lost GPUs ---- */
+
+/* As a GPU is after it was lost; before: nobody had asked it who it is. */
+static void lose(struct gk_device *d, bool before)
+{
+	d->health = GK_HEALTH_LOST;
+	for (int m = 0; m < GK_M_COUNT; m++)
+		d->m[m] = (struct gk_value){.why = GK_ABSENT_LOST};
+	if (!before)
+		return;
+	d->uuid[0] = d->name[0] = d->serial[0] = d->bus_id[0] = '\0';
+	memset(d->read_ns, 0, sizeof d->read_ns);
+}
+
+/* Three GPUs, one of them split, of which the first `count` are lost. */
+static void make_lost(size_t count, bool before)
+{
+	fixture_init(&fixture, 3);
+	if (count < 3 || !before) {
+		fixture_add_mig(&fixture, 0);
+		fixture_add_mig(&fixture, 1);
+	}
+	fixture_add_process(&fixture, 2, 7, "x");
+	for (size_t i = 0; i < fixture.snap.device_count; i++)
+		if (fixture.devices[i].index < count)
+			lose(&fixture.devices[i], before);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void assert_no_series_twice(struct gk_buf *out)
+{
+	static char *lines[1 << 14];
+	char *rest = out->data, *line;
+	size_t count = 0;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		if (!*line || *line == '#')
+			continue;
+		*strrchr(line, ' ') = '\0';
+		assert_true(count < sizeof lines / sizeof *lines);
+		lines[count++] = line;
+	}
+	qsort(lines, count, sizeof *lines, compare_lines);
+	for (size_t i = 1; i < count; i++)
+		if (!strcmp(lines[i - 1], lines[i]))
+			fail_msg("twice: %s", lines[i]);
+}
+
+static void no_series_comes_twice(void **state)
+{
+	static const size_t lost[] = {0, 1, 2, 3};
+	struct gk_prometheus options = {.processes = true, .flows = &flows};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof lost / sizeof *lost; i++)
+		for (int n = 0; n < GK_NAMES_COUNT; n++) {
+			struct gk_buf out = {0};
+
+			make_lost(lost[i / 2], i % 2);
+			options.names = (enum gk_metric_names)n;
+			options.all = n == GK_NAMES_GPUKIT;
+			gk_format_prometheus(&out, &fixture.snap, &options);
+			assert_no_series_twice(&out);
+			gk_buf_free(&out);
+		}
+}
+
+static void a_collection_fails_with_any_gpu(void **state)
+{
+	static const char at[] = "collect_success_timestamp_seconds";
+	struct gk_prometheus options = {.names = GK_NAMES_NVIDIA_SMI,
+					.processes = true};
+	const char *const ok = "nvidia_smi_last_collect_success 1\n";
+	const char *const failed = "nvidia_smi_last_collect_success 0\n";
+	const char *const no_apps =
+	    "nvidia_smi_compute_apps_last_collect_success 0\n";
+
+	(void)state;
+	make_lost(0, false);
+	assert_true(has(&options, ok));
+	assert_false(has(&options, no_apps));
+	make_lost(1, false);
+	assert_true(has(&options, failed));
+	assert_true(has(&options, at)); /* of the last answer */
+	make_lost(1, true);
+	assert_true(has(&options, failed));
+	assert_false(has(&options, at)); /* it never answered */
+	make_lost(0, false);
+	fixture.devices[1].health = GK_HEALTH_STALE;
+	assert_true(has(&options, failed));
+	assert_true(has(&options, no_apps));
+	fixture_init(&fixture, 0);
+	assert_true(has(&options, failed));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +240,8 @@ int main(void)
 	    cmocka_unit_test(too_many_processes_are_left_out),
 	    cmocka_unit_test(numbers_are_in_base_units),
 	    cmocka_unit_test(only_what_is_shown_is_read),
+	    cmocka_unit_test(no_series_comes_twice),
+	    cmocka_unit_test(a_collection_fails_with_any_gpu),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

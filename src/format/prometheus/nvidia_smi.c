@@ -80,18 +80,32 @@ static const char *bare_uuid(const struct gk_device *d)
 		   : d->uuid + 4;
 }
 
+/*
+ * The UUID alone tells GPUs apart. A GPU that was lost before anybody asked for
+ * its UUID has no labels, and so no samples.
+ */
 static void smi_labels(const struct gk_rendering *r, const struct gk_device *d,
 		       struct gk_buf *out)
 {
+	const struct gk_device *gpu =
+	    d->parent < 0 ? d : &r->snap->devices[d->parent];
 	char id[16];
 
-	if (d->mig_index < 0) {
-		gk_label(out, "uuid", bare_uuid(d));
+	if (!gpu->uuid[0])
 		return;
-	}
+	gk_label(out, "uuid", bare_uuid(gpu));
+	if (d->mig_index < 0)
+		return;
 	snprintf(id, sizeof id, "%d", d->gpu_instance);
-	gk_label(out, "uuid", bare_uuid(&r->snap->devices[d->parent]));
 	gk_label(out, "gpu_instance_id", id);
+}
+
+static void add_sample(struct gk_rendering *r, const struct gk_family *f,
+		       size_t device, const char *more, const char *value)
+{
+	if (r->device_labels[device].len)
+		gk_exposition_sample(&r->text, f, r->device_labels[device].data,
+				     more, value);
 }
 
 /* ---- fields ---- */
@@ -178,8 +192,7 @@ static void add_field(struct gk_rendering *r, const struct gk_smi_field *field,
 		    !read_number(field, &at, &number))
 			continue;
 		snprintf(digits, sizeof digits, "%.15g", number * factor);
-		gk_exposition_sample(&r->text, &f, r->device_labels[i].data, "",
-				     digits);
+		add_sample(r, &f, i, "", digits);
 	}
 }
 
@@ -259,9 +272,7 @@ static void add_gpu_info(struct gk_rendering *r)
 			put_fact(&more, facts[k].label, facts[k].field, &at);
 		gk_label(&more, "cuda_version", cuda);
 		if (!more.failed)
-			gk_exposition_sample(&r->text, &f,
-					     r->device_labels[i].data,
-					     more.data, "1");
+			add_sample(r, &f, i, more.data, "1");
 		gk_buf_free(&more);
 	}
 }
@@ -304,8 +315,8 @@ static void add_more_row(struct gk_rendering *r, const struct more *row)
 		if ((d->mig_index >= 0) != row->mig || d->m[row->metric].why ||
 		    !gk_is_first_of_instance(r->snap, i))
 			continue;
-		gk_exposition_sample(
-		    &r->text, &f, r->device_labels[i].data, "",
+		add_sample(
+		    r, &f, i, "",
 		    gk_base_number(digits, d->m[row->metric].v, info->unit));
 	}
 }
@@ -329,9 +340,7 @@ static void add_mig_info(struct gk_rendering *r)
 		gk_label(&more, "compute_instance_id", id);
 		gk_label(&more, "profile", profile ? profile + 4 : "");
 		if (!more.failed)
-			gk_exposition_sample(&r->text, &f,
-					     r->device_labels[i].data,
-					     more.data, "1");
+			add_sample(r, &f, i, more.data, "1");
 		gk_buf_free(&more);
 	}
 }
@@ -350,10 +359,9 @@ static void add_xid_counts(struct gk_rendering *r, size_t device)
 			continue;
 		snprintf(label, sizeof label, "xid=\"%u\"",
 			 xids->kinds[k].number);
-		gk_exposition_sample(
-		    &r->text, &f, r->device_labels[device].data, label,
-		    gk_number(digits, (int64_t)xids->kinds[k].count,
-			      GK_UNIT_NONE));
+		add_sample(r, &f, device, label,
+			   gk_number(digits, (int64_t)xids->kinds[k].count,
+				     GK_UNIT_NONE));
 	}
 }
 
@@ -380,8 +388,8 @@ static void add_xid_times(struct gk_rendering *r, size_t device)
 		snprintf(label, sizeof label, "xid=\"%u\"",
 			 xids->kinds[k].number);
 		if (ns)
-			gk_exposition_sample(
-			    &r->text, &f, r->device_labels[device].data, label,
+			add_sample(
+			    r, &f, device, label,
 			    gk_number(digits, (int64_t)ns, GK_UNIT_NANOSECOND));
 	}
 }
@@ -405,7 +413,8 @@ static void add_smi_processes(struct gk_rendering *r, bool memory)
 		char pid[16], digits[GK_UNITS_MAX] = "1";
 		struct gk_buf labels = {0};
 
-		if (!r->shown[i] || (memory && used.why) || !computes(p))
+		if (!r->shown[i] || (memory && used.why) || !computes(p) ||
+		    !r->device_labels[p->device].len)
 			continue;
 		snprintf(pid, sizeof pid, "%d", (int)p->pid);
 		gk_buf_puts(&labels, r->device_labels[p->device].data);
@@ -448,31 +457,57 @@ static void add_process_counts(struct gk_rendering *r)
 
 		if (d->mig_index >= 0)
 			continue;
-		known &= gk_processes_known(d);
+		known &= d->health == GK_HEALTH_OK && gk_processes_known(d);
 		if (gk_processes_known(d))
-			gk_exposition_sample(
-			    &r->text, &count, r->device_labels[i].data, "",
-			    gk_number(digits,
-				      count_computing(r->snap, d->index),
-				      GK_UNIT_NONE));
+			add_sample(r, &count, i, "",
+				   gk_number(digits,
+					     count_computing(r->snap, d->index),
+					     GK_UNIT_NONE));
 	}
 	gk_exposition_sample(&r->text, &ok, "", "", known ? "1" : "0");
 }
 
+/*
+ * The time since all GPUs were last read, UINT64_MAX if that never happened.
+ * *ret_all: all GPUs have answered in time. As for nvidia-smi, one that is lost
+ * makes the whole collection fail, and so does the absence of GPUs.
+ */
+static uint64_t time_since_collection(const struct gk_snapshot *snap,
+				      bool *ret_all)
+{
+	uint64_t since = snap->device_count ? 0 : UINT64_MAX;
+
+	*ret_all = true;
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		uint64_t age = gk_device_age(snap, d, GK_TIER_FAST);
+
+		if (age > since)
+			since = age;
+		*ret_all &= d->health == GK_HEALTH_OK;
+	}
+	*ret_all &= since != UINT64_MAX;
+	return since;
+}
+
 static void add_collected(struct gk_rendering *r)
 {
-	static const struct gk_family ok = {PREFIX, "last_collect_success",
-					    GK_FAMILY_GAUGE, NULL,
-					    "1 = the GPUs were read"};
+	static const struct gk_family ok = {
+	    PREFIX, "last_collect_success", GK_FAMILY_GAUGE, NULL,
+	    "1 = all GPUs were read, 0 = one is lost, late or has failed"};
 	static const struct gk_family at = {
 	    PREFIX, "last_collect_success_timestamp_seconds", GK_FAMILY_GAUGE,
-	    NULL, "when the GPUs were read, since 1970"};
+	    NULL, "when all GPUs were last read, since 1970"};
 	char digits[GK_UNITS_MAX];
+	bool all;
+	uint64_t since = time_since_collection(r->snap, &all);
 
-	gk_exposition_sample(&r->text, &ok, "", "", "1");
-	gk_exposition_sample(
-	    &r->text, &at, "", "",
-	    gk_number(digits, (int64_t)r->snap->wall_ns, GK_UNIT_NANOSECOND));
+	gk_exposition_sample(&r->text, &ok, "", "", all ? "1" : "0");
+	if (since < r->snap->wall_ns)
+		gk_exposition_sample(
+		    &r->text, &at, "", "",
+		    gk_number(digits, (int64_t)(r->snap->wall_ns - since),
+			      GK_UNIT_NANOSECOND));
 }
 
 void gk_render_nvidia_smi(struct gk_rendering *r)

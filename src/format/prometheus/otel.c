@@ -47,13 +47,20 @@ static void label_unless_empty(struct gk_buf *out, const char *name,
 		gk_label(out, name, value);
 }
 
+/* The UUID; for a GPU that was lost before anybody asked for it, its name, so
+ * that no two components have the same id. */
+static const char *otel_id(const struct gk_device *d, const char *name)
+{
+	return d->uuid[0] ? d->uuid : name;
+}
+
 static void otel_labels(const struct gk_rendering *r, const struct gk_device *d,
 			struct gk_buf *out)
 {
 	char index[GK_NAME_MAX], name[GK_NAME_MAX + 4];
 
 	snprintf(name, sizeof name, "gpu%s", gk_device_label(index, d));
-	gk_label(out, "hw_id", d->uuid);
+	gk_label(out, "hw_id", otel_id(d, name));
 	gk_label(out, "hw_name", name);
 	gk_label(out, "hw_vendor", "NVIDIA");
 	label_unless_empty(out, "hw_model", d->name);
