@@ -44,15 +44,21 @@ void gk_finding_todo(struct gk_finding *f, const char *format, ...)
 /* Columns of a line: the state, the title, and the text up to its end. */
 enum { GK_FINDING_STATE = 8, GK_FINDING_TITLE = 22 };
 
-/* Adds a word, and blanks up to that width, one at least. */
+/* Adds a word, padded with blanks to `width`, but with at least one blank. */
 void gk_finding_word(struct gk_buf *out, bool color, enum gk_color which,
 		     const char *word, int width);
 
-/* Adds a finding that is bad, warn or ok: a line, and one of what to do. */
+/*
+ * Adds a finding that is bad, warn or ok: a line, and a line with what to do if
+ * there is anything to do.
+ */
 void gk_finding_text(struct gk_buf *out, bool color, const char *title,
 		     const struct gk_finding *f);
 
-/* Returns {"id", "title", "state", "finding", "do"}; nothing to do is null. */
+/*
+ * Returns {"id", "title", "state", "finding", "do"}; "do" is null if there is
+ * nothing to do.
+ */
 json_t *gk_finding_json(const char *id, const char *title,
 			const struct gk_finding *f);
 

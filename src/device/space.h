@@ -9,7 +9,9 @@
  * access by the host faults, as on a real GPU. Copies and kernels use the
  * private view. Both views are reserved when the device is opened; nothing is
  * mapped afterwards. Untouched pages cost nothing. Managed and host memory have
- * one address for both sides.
+ * one address for both sides. Memory is charged to this process's slot in the
+ * device's books, the record in the machine file of who holds how much
+ * (machine/store/process/books.h).
  *
  * Any thread may call any function. Addresses are CUdeviceptr values.
  */

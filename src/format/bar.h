@@ -15,7 +15,7 @@ struct gk_bar {
 	const char *text;       /* "15000MiB", "@ 1410MHz", or "" */
 	/*
 	 * If set, the text is beside the bar and the percentage on the right;
-	 * otherwise they change places.
+	 * otherwise the other way round.
 	 */
 	bool text_first;
 	bool whole;    /* show the percentage without decimals */

@@ -51,8 +51,10 @@ static inline bool commit_op(struct op *op, int64_t delta, uint64_t limit)
 	uint64_t number = gkl_number_after(op->held.high);
 
 	op->delta = delta;
-	/* From here on, a process that still buries the slot's last owner no
-	 * longer takes `op` for its own operation. */
+	/*
+	 * A process may still be burying the slot's previous owner. From here
+	 * on it sees from the number that `op` is not its own operation.
+	 */
 	__atomic_store_n(&a->op.high, number, __ATOMIC_RELAXED);
 	__atomic_store_n(&a->op.low, (uint64_t)delta, __ATOMIC_RELEASE);
 	to.high = gkl_name_of(op->slot, number);

@@ -14,7 +14,7 @@
 #define OVERDUE_NS (10000 * NS_PER_MS)
 
 /*
- * A bout in one word: its beginning in microseconds, and its number of
+ * A bout (pace.h) in one word: its beginning in microseconds, and its number of
  * launches.
  */
 enum { COUNT_BITS = 20 };

@@ -29,13 +29,14 @@ bool gkl_pace_is_overdue(const struct gkl_share *share, uint64_t now_ns,
 			 uint64_t slack_ns);
 
 /*
- * Launches are counted in bouts. Devices that belong together proceed within a
- * millisecond of each other; a new bout begins each time they do.
- * gkl_pace_open() begins a bout now, unless a bout has begun since since_ns.
- * gkl_pace_step() counts a launch on device `mine` in the latest bout of all
- * shares. gkl_pace_behind() compares `mine` with the other devices that have
- * unfinished launches: it finds the one with the most launches in the latest
- * bout, and returns how many launches `mine` is behind.
+ * Devices that belong together proceed within a millisecond of each other. Each
+ * time they do so, a bout begins, in which each device counts its launches. So
+ * the counts show which device is behind. gkl_pace_open() begins a bout now,
+ * unless a bout has begun since since_ns. gkl_pace_step() counts a launch on
+ * device `mine` in the latest bout of all shares. gkl_pace_behind() compares
+ * `mine` with the other devices that have unfinished launches: it finds the one
+ * with the most launches in the latest bout, and returns how many launches
+ * `mine` is behind.
  */
 void gkl_pace_open(struct gkl_share *const share[], unsigned int count,
 		   unsigned int mine, uint64_t since_ns, uint64_t now_ns);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * work.c - owns the table of how long work takes.
- */
+/* work.c - owns the table that records how long launched work takes. */
 #include "limit/work.h"
 #include "limit/word.h"
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTION      0 /* the byte of the critical section */
+#define SECTION      0 /* offset of the byte that guards the critical section */
 #define TRY_EVERY_NS (GK_NS_PER_MS / 4)
 #define TRIES        16
 

@@ -51,7 +51,8 @@ struct gk_events {
 	unsigned seen; /* the thread's own: value of `asks` last handled */
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* wakes the thread */
-	pthread_cond_t told; /* wakes callers, for waiting and ended */
+	/* wakes callers when `waiting` or `ended` changes */
+	pthread_cond_t told;
 	bool stop, waiting, ended;
 	unsigned asks; /* number of calls of gk_events_want() */
 	size_t gpu_count;

@@ -22,8 +22,9 @@ struct gk_sweep {
 	pthread_t thread;
 	/* The lock guards all members below. */
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* wakes the thread, for woken and stop */
-	pthread_cond_t told; /* wakes callers, for ended */
+	/* wakes the thread when `woken` or `stop` is set */
+	pthread_cond_t wake;
+	pthread_cond_t told; /* wakes callers when `ended` is set */
 	bool running, woken, stop, ended;
 };
 

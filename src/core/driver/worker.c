@@ -26,11 +26,12 @@ struct gk_worker {
 	_Atomic uint64_t since_ns; /* when the current reading began, or 0 */
 	/* The lock guards all members below. */
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* wakes the thread, for asked and stop */
+	/* wakes the thread when `asked` or `stop` is set */
+	pthread_cond_t wake;
 	pthread_cond_t told; /* wakes callers when the thread is idle or ends */
 	unsigned asked;      /* bits of the requested tiers */
 	bool running;        /* the thread was started */
-	unsigned told_tiers; /* tiers that were announced by news */
+	unsigned told_tiers; /* tiers that were announced through `news` */
 	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
 	bool swept; /* the sweep reads this GPU; its own thread does not */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * places.c - reads the places of GPUs, and combines what all workers have read.
+ * places.c - reads the CPUs, NUMA node and links of each GPU, and combines what
+ * all workers have read into the topology.
  */
 #include "core/read/places.h"
 #include "base/array.h"

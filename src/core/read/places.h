@@ -21,8 +21,8 @@ struct gk_places *gk_places_ref(struct gk_places *places);
 void gk_places_unref(struct gk_places *places);
 
 /*
- * Reads the place of a GPU that was just opened, and its paths to the GPUs
- * opened earlier. NULL does nothing.
+ * Reads the place of a GPU that was just opened (its CPUs and NUMA node), and
+ * its paths to the GPUs opened earlier. NULL does nothing.
  */
 void gk_places_read(struct gk_places *places, const struct gk_nvml *nvml,
 		    const struct gk_device *gpu, nvmlDevice_t handle);

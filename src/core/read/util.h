@@ -23,7 +23,10 @@ struct gk_util {
 	nvmlProcessUtilizationSample_t *samples;
 	unsigned count, cap;
 	unsigned long long seen_us; /* newest time stamp; 0: none */
-	/* a process without a newer sample counts as idle */
+	/*
+	 * Samples up to this time are out of date; a process without a newer
+	 * one counts as idle.
+	 */
 	unsigned long long asked_us;
 	enum gk_absence why; /* why the last request failed */
 };

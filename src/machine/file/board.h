@@ -13,7 +13,7 @@ struct gkf_board {
 	char serial[32]; /* empty on consumer boards */
 	uint32_t pci_domain, pci_bus, pci_device;
 	uint32_t minor;
-	/* of its differences from its model (life.h); 0: a twin */
+	/* Seed of the board's differences from its model; 0: none (life.h). */
 	uint64_t seed;
 };
 

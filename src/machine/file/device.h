@@ -15,12 +15,13 @@
 #include "machine/file/work_state.h"
 
 struct gkf_device {
-	struct gkf_fault_state fault;        /* active faults */
-	struct gkf_mig mig;                  /* its MIG instances */
-	_Atomic int64_t set[GKF_VALUES_MAX]; /* GKF_UNSET or the value */
-	_Atomic uint64_t state_seq;          /* state[state_seq % 2] is valid */
+	struct gkf_fault_state fault; /* active faults */
+	struct gkf_mig mig;           /* its MIG instances */
+	/* the value that was set, or GKF_UNSET */
+	_Atomic int64_t set[GKF_VALUES_MAX];
+	_Atomic uint64_t state_seq; /* state[state_seq % 2] is valid */
 	struct gkf_state state[2];
-	/* The most energy that was shown: it never falls. */
+	/* The highest energy shown so far, so that it never falls. */
 	_Atomic uint64_t energy_shown_mj;
 	struct gkf_links links; /* its NVLinks */
 	/* The host name that was set through NVML. */

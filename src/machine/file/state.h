@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - the state of a device after a bin, and the figures kept of the last
- * bins.
+ * state.h - the state of a device after a bin (1/6 s of machine time,
+ * GKF_BIN_NS), and the figures kept of the last bins.
  */
 #ifndef GKF_STATE_H
 #define GKF_STATE_H
@@ -24,7 +24,7 @@ struct gkf_state {
 	int64_t mem_temp_mc;
 	int64_t power_mw;     /* power of the whole board */
 	int64_t mem_power_mw; /* power of the memory; part of power_mw */
-	int64_t gpu_util;     /* percent of the bin */
+	int64_t gpu_util;     /* busy time, percent of the bin */
 	int64_t mem_util;
 	int64_t enc_util;
 	int64_t dec_util;

@@ -39,7 +39,7 @@
  * down, and how fast their speed changes.
  */
 #define FAN_START_C 50
-/* of boards whose slowdown temperature is not known */
+/* The end of the curve for boards whose slowdown temperature is not known. */
 #define FAN_FULL_C            90
 #define FAN_START_PERCENT     30
 #define FAN_HYSTERESIS_MC     3000

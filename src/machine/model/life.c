@@ -132,8 +132,8 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		    GKF_UNSET)
 			continue;
 		/*
-		 * In millionths, because small figures wander by less than one
-		 * unit.
+		 * The drift is in millionths of the figure: whole permilles
+		 * would be too coarse, since it is at most a few of them.
 		 */
 		*v = still + still *
 				 drift(seed, wandering[i].draw, s->bin,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.h - how boards of one model differ, and how their figures wander.
+ * life.h - how boards of one model differ, and how their figures wander, that
+ * is, change slowly and at random.
  *
  * Each board has a seed. A board with seed 0 is a twin: it is exactly as its
  * profile says, and its figures stay constant at rest. docs/MACHINE.md has the

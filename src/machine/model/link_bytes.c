@@ -45,9 +45,9 @@ static void read_shares(const struct gkf_machine *m, unsigned device,
 }
 
 /*
- * The part of `whole` that one of the links that carry traffic gets: there are
- * `of` such links, and this is number `rank` (from 0). All parts add up to
- * `whole`.
+ * Returns the share of `whole` that belongs to one of the links that carry
+ * traffic. There are `of` such links; `rank` is the link's number among them,
+ * from 0. All shares add up to `whole`.
  */
 static uint64_t part_of_whole(uint64_t whole, unsigned of, unsigned rank)
 {

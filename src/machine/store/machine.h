@@ -28,7 +28,8 @@ struct gkf_machine_spec {
 	enum gkf_layout layout;
 	/* Seed of UUIDs, serial numbers, and the differences between boards. */
 	uint64_t seed;
-	bool lively; /* boards differ and wander (life.h); false: twins */
+	/* boards differ and their figures wander; false: not (life.h) */
+	bool lively;
 	/* Identities, one per board; NULL: they are made from the seed. */
 	const struct gkf_board_name *names;
 	bool owned; /* the calling process is its creator */

@@ -84,7 +84,11 @@ static int clear_all(struct gkf_build *b)
 	return err;
 }
 
-/* Accepts the name of a value, a fault or both; or `all`. */
+/*
+ * The word names a fault of the machine, a function whose rules are removed, or
+ * a value or fault of GPUs; if a value and a fault share the name, clears both.
+ * `all` clears all values, faults and rules.
+ */
 int gkf_key_clear(struct gkf_build *b, const yaml_node_t *node)
 {
 	const char *text =

@@ -19,7 +19,7 @@ struct gkf_step;
 #define GKF_SCENARIO_TEXT_MAX  512
 
 /*
- * The bin at which a load that never stops ends; as nanoseconds it still fits
+ * The stop bin of a load that never stops. Its time in nanoseconds still fits
  * 64 bits.
  */
 #define GKF_SCENARIO_FOREVER (1ULL << 36)

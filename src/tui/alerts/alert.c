@@ -336,7 +336,7 @@ static int64_t measure_duration(struct tui_alert *a, int64_t holds,
 /*
  * Sets the time of the last increase, and a->before. Without a rule, the first
  * count read becomes a->before, because only higher counts are reported. After
- * a reset of the counter, the lower count does.
+ * a reset of the counter, the lower count becomes a->before.
  */
 static void follow_count(struct tui_alert *a, int64_t limit, int64_t count,
 			 uint64_t now_ns)

@@ -47,8 +47,8 @@ static const struct own {
 
 #define OWNS (sizeof owns / sizeof *owns)
 /*
- * The `go` of columns that are not in owns[] is up to this number, which is
- * higher than every `go` in the table.
+ * Columns that are not in owns[] are dropped first: their `go` is this number
+ * minus their worth, and so higher than every `go` in the table.
  */
 #define GO_BEFORE 1000
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - creates and ends contexts: their slot and charges in the
- * machine's ledger, and their memory, streams and modules.
+ * context.c - creates and ends contexts: their memory, streams and modules, and
+ * the memory that the machine file charges to this process's slot.
  */
 #include "fronts/cuda/context/context.h"
 #include "base/assert.h"
@@ -61,8 +61,8 @@ static bool is_used(const struct cuda_device *d)
 }
 
 /*
- * Gives up this process's slot in the ledger of a device on which it has no
- * contexts. Returns 0 or an error.
+ * Gives up this process's slot in the machine file for a device on which it has
+ * no contexts. Returns 0 or an error.
  */
 static int detach_device(struct cuda_device *d)
 {

@@ -9,8 +9,8 @@
 bool ctx_flags_ok(unsigned flags);
 
 /*
- * Creates a context that is alive but current in no thread. In the machine's
- * ledger, attaches the process to the device and charges it for the context's
+ * Creates a context that is alive but current in no thread. In the machine
+ * file, attaches the process to the device and charges it for the context's
  * memory.
  */
 CUresult ctx_new(struct cuda_device *d, unsigned flags, CUcontext *ret_ctx);

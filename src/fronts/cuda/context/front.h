@@ -55,7 +55,8 @@ struct cuda_device {
 	/* differs between uses of the same instance number */
 	uint32_t life;
 	const struct gkf_board *board;
-	_Atomic unsigned slot; /* slot in the ledger; valid while attached */
+	/* this process's slot in the machine file; valid while attached */
+	_Atomic unsigned slot;
 	/* result with which creating a context on the device fails; 0: none */
 	_Atomic int failed;
 	/* The members below are private to context.c and context_primary.c. */

@@ -104,9 +104,9 @@ bool judge_take_doubt(void)
 }
 
 /*
- * Charges the rest as of the moment when the work began, so that all time that
- * has accrued since then counts. If it were charged as of now, at most the time
- * that a share can save would count.
+ * Charges the rest as if it had been taken when the work began, so that all
+ * time that accrued during the work can pay for it. If it were taken now, at
+ * most the time that a share can save would count.
  */
 static void pay_rest(const struct quota *q, int64_t ns, uint64_t begin_ns)
 {

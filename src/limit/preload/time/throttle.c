@@ -197,8 +197,8 @@ static void end_stretch(struct throttle_launch *launch, CUstream stream,
 }
 
 /*
- * Where time is limited, swinging work is measured each time; elsewhere the
- * average suffices.
+ * Where time is limited, work that swings (work.h) is measured each time;
+ * elsewhere the average suffices.
  */
 static bool pay_usual(uint64_t work, struct gkl_work_time *ret_time)
 {
