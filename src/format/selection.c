@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct {
-	const char *name; /* in JSON */
+	const char *name; /* name in JSON */
 	const char *text; /* words that follow the number of devices */
 } refusals[GK_REFUSAL_COUNT] = {
     [GK_REFUSAL_HEALTH] = {"health", "not answering"},

@@ -108,7 +108,7 @@ static const struct limit limits[] = {
     {"CUDA_DEVICE_SM_LIMIT", offsetof(struct gkl_policy, compute), parse_share},
 };
 
-/* NAME_<i> if it is set and not 0, else NAME. */
+/* Reads NAME_<i> if that is set and not 0, else NAME. */
 static int read_limit(const struct limit *limit, struct gkl_policy *policy,
 		      bool *found)
 {

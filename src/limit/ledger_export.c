@@ -71,7 +71,10 @@ void gkl_export_change(struct gkl_ledger *ledger, int place, int64_t bytes)
 		atomic_fetch_add(&e->bytes, (uint64_t)bytes);
 }
 
-/* A late caller finds another number or another owner, and changes nothing. */
+/*
+ * Frees an export, unless it was freed meanwhile: then it has another number or
+ * another owner, and nothing is changed.
+ */
 static void free_export(struct gkl_export *e, uint64_t number,
 			union gkl_wide owner)
 {

@@ -48,7 +48,8 @@ enum {
 struct gkl_account {
 	/* The bytes, and the number of the last operation. */
 	union gkl_wide held;
-	union gkl_wide op; /* delta; number */
+	/* low half: the delta; high half: the operation's number */
+	union gkl_wide op;
 	/* Bytes left when a dead owner's account is emptied. */
 	union gkl_wide kept;
 	_Atomic uint64_t kinds[GKL_KINDS];

@@ -71,7 +71,7 @@ static inline bool commit_op(struct op *op, int64_t delta, uint64_t limit)
 	return true;
 }
 
-/* A full barrier. */
+/* Does step 3 (ledger_file.h); is a full barrier. */
 static inline void finish_op(const struct op *op)
 {
 	union gkl_wide to = {.low = gkl_add(op->held.low, op->delta),

@@ -10,7 +10,7 @@
 
 enum {
 	GKL_DEVICES = 16,     /* as many as HAMi's region has */
-	GKL_PROCESSES = 1024, /* the same */
+	GKL_PROCESSES = 1024, /* also as many as HAMi's region has */
 	GKL_UUID = 96,        /* bytes of a UUID as text, with its NUL */
 };
 

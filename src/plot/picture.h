@@ -24,8 +24,9 @@ struct gk_plot_wish {
 
 /* GPUs that share a row: those of the same name or, in strips, all GPUs. */
 struct gk_plot_band {
-	const char *label;                       /* borrowed from a subject */
-	const struct gk_plot_subject **subjects; /* in picture->subjects */
+	const char *label; /* borrowed from a subject */
+	/* a part of picture->subjects */
+	const struct gk_plot_subject **subjects;
 	size_t count;
 };
 

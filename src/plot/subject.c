@@ -16,8 +16,10 @@
  * maximum. */
 #define HELD_LEAST 0.9
 
-/* MiB. Without data on processes, a GPU counts as allocated from this much
- * memory on. (Only an allocated GPU can count as idle.) */
+/*
+ * Without data on processes, a GPU counts as allocated from this much memory
+ * on, in MiB. (Only an allocated GPU can count as idle.)
+ */
 #define HELD_MIB 1024
 
 enum {

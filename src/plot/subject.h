@@ -24,7 +24,7 @@ enum gk_plot_event {
 struct gk_plot_run {
 	enum gk_plot_event event;
 	int64_t from_ms, to_ms;
-	int number; /* of an Xid */
+	int number; /* number of the Xid */
 };
 
 /* Reasons why clocks are held back: bits of nvmlClocksEventReasons. */

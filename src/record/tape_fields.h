@@ -50,7 +50,7 @@ struct gk_tape_field {
 	const char *name;
 	enum gk_tape_storage storage;
 	size_t at, size;
-	const struct gk_range *range;     /* of GK_STORED_VALUE */
+	const struct gk_range *range;     /* only for GK_STORED_VALUE */
 	const struct gk_bound_row *bound; /* bound of integers; may be NULL */
 };
 

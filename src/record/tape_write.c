@@ -210,7 +210,7 @@ static int add_block(struct gk_tape_writer *w, const struct gk_snapshot *snap,
 	if (key)
 		begin_stream(w);
 	gk_buf_pad(out, 0, GK_TAPE_HEAD_LEN);
-	w->until_key = 0; /* in case of failure */
+	w->until_key = 0; /* stays 0 if this function fails */
 	if (w->raw.failed)
 		return GK_ERR_NOMEM;
 	if (w->raw.len > GK_TAPE_BLOCK_MAX)

@@ -13,7 +13,8 @@
 struct fake_options {
 	const char *gpus, *name;
 	const char *driver; /* a version or a generation; NULL: the default */
-	const struct gkf_generation *generation; /* of `driver` */
+	/* the generation of `driver` */
+	const struct gkf_generation *generation;
 	char *loads[FAKE_LOADS_MAX];
 	char *migs[GKF_DEVICES_MAX + 1];
 	unsigned mig_count;

@@ -30,7 +30,8 @@ struct limit_audit {
 	struct limit_view view;
 	struct limit_audit_row *rows; /* differences */
 	size_t count, cap;
-	uint64_t ledger[GKL_DEVICES], driver[GKL_DEVICES]; /* sums */
+	/* sums over all processes */
+	uint64_t ledger[GKL_DEVICES], driver[GKL_DEVICES];
 	unsigned processes;
 	bool failed; /* memory ran out */
 };

@@ -21,7 +21,7 @@
 /* The quantities shown in a row, in this order. */
 static const struct {
 	enum gk_plot_quantity quantity;
-	const char *name;  /* in JSON */
+	const char *name;  /* name in JSON */
 	const char *title; /* heading of its two columns */
 	int decimals;
 	double divisor; /* divisor for text output */

@@ -46,8 +46,8 @@ enum { SMI_SET_WORDS = 4, SMI_SET_WORD = 64, SMI_PROFILE_WORD = 64 };
 /* A requested setting, and the words for reporting it. */
 struct smi_setting {
 	unsigned a, b;
-	unsigned scope; /* with -pl: 0: the GPU, 1: its module */
-	unsigned mode;  /* with -lgc */
+	unsigned scope; /* for -pl; 0: the GPU, 1: its module */
+	unsigned mode;  /* for -lgc: the argument of --mode */
 	char word[SMI_SET_WORDS][SMI_SET_WORD];
 	/* NVML's reason why the change has no effect yet, or 0 */
 	unsigned pending;
@@ -89,7 +89,7 @@ struct smi {
 	bool units_log;     /* -u */
 	bool xml;           /* -x */
 	bool dtd;           /* --dtd */
-	unsigned sections;  /* from -d */
+	unsigned sections;  /* bits of the sections that -d names */
 	const char *list;   /* the fields of a query */
 	bool csv, titles, units;
 	struct gk_smi_mon mon;

@@ -43,7 +43,7 @@ struct site {
 	struct gk_teller teller;
 	struct gk_buf text, identity, alerts;
 	uint64_t processes_ns, details_ns; /* when to send them next */
-	/* For /api/v1/snapshot: */
+	/* The next members are for /api/v1/snapshot. */
 	pthread_mutex_t mutex; /* protects snap */
 	struct gk_snapshot *snap;
 	uint64_t number;

@@ -67,7 +67,7 @@ struct asker {
 };
 
 struct gk_asks {
-	size_t count; /* of GPUs */
+	size_t count; /* number of GPUs */
 	struct ask *ask;
 	struct asker *asker; /* capacity: count + SPARE */
 	_Atomic size_t running;

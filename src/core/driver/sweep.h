@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest time in which the sweep may read all GPUs. Waking some threads
- * takes about as long. */
+/*
+ * A round of the sweep should not last longer than this: waking some threads
+ * would take about as long.
+ */
 #define GK_SWEEP_QUICK_NS GK_NS_PER_MS
 
 struct gk_sweep;

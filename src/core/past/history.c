@@ -40,7 +40,8 @@ const struct gk_history_info gk_history_devices[GK_HD_COUNT] = {
 struct device {
 	char uuid[GK_NAME_MAX];
 	bool mig;
-	uint64_t read_ns[GK_TIER_COUNT]; /* when last added */
+	/* when the values last added were read */
+	uint64_t read_ns[GK_TIER_COUNT];
 	uint64_t seen_ns;
 	unsigned late; /* frames since the FAST tier was last read */
 	struct gk_value before[GK_HD_COUNT]; /* counters when last read */
@@ -231,7 +232,8 @@ static struct device *new_device(struct gk_history *h,
 	struct device *d = gone_device(h);
 
 	if (d)
-		madvise(d->rings, RINGS_SIZE, MADV_DONTNEED); /* zeros */
+		/* clears the rings */
+		madvise(d->rings, RINGS_SIZE, MADV_DONTNEED);
 	else
 		d = place_device(h);
 	if (!d)

@@ -281,7 +281,7 @@ static const struct {
 	unsigned id;
 	int64_t scale;
 } fields[] = {
-    {GK_L_SPEED, NVML_FI_DEV_NVLINK_GET_SPEED, MHZ}, /* MB/s */
+    {GK_L_SPEED, NVML_FI_DEV_NVLINK_GET_SPEED, MHZ}, /* in MB/s */
     {GK_L_TX, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, KIB},
     {GK_L_RX, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, KIB},
 };

@@ -21,12 +21,12 @@
 #define NODES_MAX 1024
 #define WORD_BITS (8 * (unsigned)sizeof(long))
 
-/* The place of a GPU. */
+/* A GPU's place and its links. */
 struct seat {
 	nvmlDevice_t handle; /* NULL: not opened yet */
 	char bus_id[32];
 	struct gk_place place;
-	unsigned link_count; /* active ones */
+	unsigned link_count; /* number of active links */
 	struct {
 		enum gk_link_end end;
 		char bus_id[32];

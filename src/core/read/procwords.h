@@ -14,7 +14,7 @@
 /* The texts of a process, in a block that this struct owns. Zeros: none. */
 struct gk_procwords {
 	struct gk_procwords_block *block;
-	uint64_t read_ns; /* when */
+	uint64_t read_ns; /* when the texts were read */
 };
 
 void gk_procwords_free(struct gk_procwords *words);

@@ -54,7 +54,7 @@ struct gk_prometheus {
 	bool commands; /* show command lines, if `names` has them */
 	/* the host in labels; NULL: use the snapshot's */
 	const char *hostname;
-	uint64_t frames, scrapes; /* so far */
+	uint64_t frames, scrapes; /* numbers so far */
 	/*
 	 * Used only with GK_NAMES_NVITOP; NULL if unknown. `before` is an
 	 * earlier snapshot, needed to compute rates.

@@ -129,7 +129,7 @@ static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
 /* ---- lists: parts without a table ---- */
 
 struct row {
-	int depth; /* from 1 */
+	int depth; /* the outermost has 1 */
 	unsigned section;
 	const char *label, *element, *unit;
 	gk_smi_when when;

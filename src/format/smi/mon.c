@@ -16,7 +16,7 @@
 /* How a metric's number is converted for a cell. */
 enum how {
 	DIVIDED,    /* divided by scale, truncated */
-	ROUNDED_UP, /* by scale */
+	ROUNDED_UP, /* divided by scale, rounded up */
 	/* growth since the previous line, in percent of the time between */
 	SHARE,
 	GREW, /* 1 if it has grown since the previous line, else 0 */
@@ -250,7 +250,7 @@ static void gpm_cell(struct gk_buf *out, const struct gk_smi_mon *mon,
 {
 	char text[32] = "-";
 
-	if (value > -1e18 && value < 1e18) /* and a number */
+	if (value > -1e18 && value < 1e18) /* false for NAN */
 		snprintf(text, sizeof text, "%" PRId64, (int64_t)value);
 	add_cell(out, mon, GPM_WIDTH, text);
 }

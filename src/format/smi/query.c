@@ -358,7 +358,7 @@ static void guard_text(struct gk_buf *out, size_t at)
 		return;
 	strtod(out->data + at, &end);
 	if (!*end)
-		return; /* a number */
+		return; /* it is a number, not a formula */
 	gk_buf_putc(out, '\'');
 	text = out->data + at;
 	if (out->failed)

@@ -31,7 +31,7 @@ struct native_handles {
 	pthread_mutex_t lock; /* PTHREAD_MUTEX_INITIALIZER */
 	enum native_mark mark;
 	size_t size;                 /* bytes of one handle */
-	struct native_handle *ended; /* NULL */
+	struct native_handle *ended; /* list of ended handles; NULL at first */
 };
 
 /* Creates a handle whose members after the head are zero; NULL: no memory. */

@@ -13,7 +13,7 @@
 /* A communicator with work to launch. */
 struct pending {
 	struct pending *next;
-	struct ncclComm *c; /* from comm_use() */
+	struct ncclComm *c; /* in use: comm_leave() must follow */
 	struct plan *plan;
 };
 

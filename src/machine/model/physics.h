@@ -51,7 +51,7 @@ struct gkf_drive {
 	 */
 	int64_t floor_permille, floor_bins;
 	/* Forced values of the device; GKF_UNSET: not forced. */
-	int64_t set[GKF_VALUES_MAX]; /* by gkf_value */
+	int64_t set[GKF_VALUES_MAX]; /* indexed by enum gkf_value */
 };
 
 /* Bytes that a board's memory can move in a second; at least 1. */

@@ -21,7 +21,7 @@ enum gkf_source {
 #define GKF_SOURCES GKF_SOURCE_NONE
 
 struct gkf_facts {
-	int64_t year; /* of the board's release; 0: not known */
+	int64_t year; /* year of the board's release; 0: not known */
 	/* By index in gkf_fields. */
 	bool given[GKF_FIELDS_MAX];
 	uint8_t origin[GKF_FIELDS_MAX]; /* enum gkf_source */

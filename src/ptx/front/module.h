@@ -102,7 +102,7 @@ struct gkf_ptx_variable {
 
 enum gkf_ptx_operand_kind {
 	GKF_PTX_OP_REG, /* index: a register of the function */
-	GKF_PTX_OP_INT, /* value */
+	GKF_PTX_OP_INT, /* value: the number */
 	GKF_PTX_OP_F32, /* value: the 32 bits */
 	GKF_PTX_OP_F64, /* value: the 64 bits */
 	/* index: a variable of the module; value: offset */
@@ -152,7 +152,7 @@ struct gkf_ptx_instruction {
 struct gkf_ptx_register {
 	const char *name; /* the elements of a vector all have its name */
 	uint8_t type;     /* enum gkf_ptx_type */
-	uint8_t elements; /* in a vector's first element: its length; else 0 */
+	uint8_t elements; /* length, in a vector's first element; else 0 */
 };
 
 struct gkf_ptx_function {

@@ -32,7 +32,8 @@ struct gkf_symbol {
 	const char *name;
 	uint8_t kind, type, vector;
 	uint32_t scope;
-	uint32_t index; /* of a variable, function, register or instruction */
+	/* index of the variable, function, register or instruction */
+	uint32_t index;
 	uint64_t count; /* registers in a range; 0: one register of this name */
 };
 

@@ -225,7 +225,7 @@ struct tui {
 
 	int colors;             /* number of the terminal's colours; 0: 256 */
 	int rows, columns;      /* size of the terminal */
-	enum tui_screen screen; /* on top */
+	enum tui_screen screen; /* the topmost screen */
 	struct tui_below below[SCREEN_COUNT];
 	int below_count;
 	bool quit, paused;

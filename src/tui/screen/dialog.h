@@ -30,8 +30,8 @@ struct tui_dialog_kind {
 
 struct tui_dialog {
 	const struct tui_dialog_kind *kind; /* NULL: closed */
-	struct gk_buf text;                 /* lines */
-	int current;                        /* button */
+	struct gk_buf text;                 /* the question, in lines */
+	int current;                        /* the selected button */
 	/*
 	 * Where the buttons were last drawn, to find the one that was clicked.
 	 */

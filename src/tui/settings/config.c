@@ -31,7 +31,7 @@ const struct tui_options TUI_OPTIONS_DEFAULT = {
 struct reader {
 	struct gk_yaml y;
 	struct tui_options *o;
-	const yaml_node_t *mapping; /* being read */
+	const yaml_node_t *mapping; /* the mapping being read */
 	const char *group; /* key of `mapping` and a dot; "" at the top level */
 	struct tui_keymap *keymap; /* to check the user's keys */
 };

@@ -21,7 +21,7 @@ struct bytes bytes_part(struct bytes all, size_t offset, size_t size);
 struct elf {
 	struct bytes all;
 	Elf64_Ehdr header;
-	struct bytes names;          /* of sections */
+	struct bytes names;          /* the sections' names */
 	struct bytes symbols, texts; /* dynamic symbols and their names */
 };
 

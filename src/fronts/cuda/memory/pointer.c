@@ -239,6 +239,6 @@ CUresult cuPointerSetAttribute(const void *value,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	tag->sync_memops = on != 0;
 	tag_close();
-	/* Copies that were started before this call must be done, too. */
+	/* Copies that were started earlier must be finished, too. */
 	return on ? memory_quiet(e.owner, &e) : CUDA_SUCCESS;
 }

@@ -24,7 +24,7 @@ struct fft {
 	int rank;
 	struct dimension dims[RANK_MAX], many;
 	struct gkf_line lines[RANK_MAX];
-	size_t numbers; /* in one transform */
+	size_t numbers; /* numbers in one transform */
 	size_t room;    /* numbers in a buffer that suits any line */
 };
 

@@ -12,7 +12,8 @@
 
 #define BLOCK_BYTES (2ULL << 20)
 
-enum { BLOCKS_CHUNKS = 1 << 14 }; /* of 32 GiB each, for 49-bit addresses */
+/* Chunks of 32 GiB each, which cover 49-bit addresses. */
+enum { BLOCKS_CHUNKS = 1 << 14 };
 
 struct blocks_chunk;
 
