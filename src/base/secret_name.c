@@ -67,8 +67,8 @@ static const struct {
 
 /*
  * If a part of a name is one of these words, the WEAK words in the name do not
- * count: it describes a property of a secret, such as its length, or uses the
- * word in another sense.
+ * count. The name then describes a property of a secret, such as its length, or
+ * uses the WEAK word in another sense.
  */
 static const struct {
 	const char *word;

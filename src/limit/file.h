@@ -16,9 +16,11 @@
  * GKL_PRIVATE: files of this user or root that nobody else can write.
  * GKL_COMMON: as in HAMi-core. The operator names a directory to which all
  * users of a container write; files of any user are trusted, and new files are
- * writable for all. In a directory with the sticky bit (/tmp), whose users do
- * not trust each other, only files of this user or root that nobody else can
- * write are trusted, and others lose write access to this user's files.
+ * writable for all.
+ *
+ * A directory with the sticky bit (/tmp) is an exception, because its users do
+ * not trust each other. There, only files of this user or root that nobody else
+ * can write are trusted, and others lose write access to this user's files.
  */
 enum gkl_trust { GKL_PRIVATE, GKL_COMMON };
 

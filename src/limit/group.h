@@ -4,9 +4,11 @@
  *
  * `gpukit limit` makes a directory /dev/shm/gpukit-limit-<uid>/NAME (or one in
  * XDG_RUNTIME_DIR: gk_name_shared_dir()) with the files `policy` and `ledger`,
- * and starts its program with GPUKIT_LIMIT_GROUP=<directory>. With HAMi's
- * environment alone, the group is the file CUDA_DEVICE_MEMORY_SHARED_CACHE (the
- * v1 region, region.h), and our two files are beside it: <file without
+ * and starts its program with GPUKIT_LIMIT_GROUP=<directory>.
+ *
+ * HAMi is another limiter, whose variables and files are supported, too. With
+ * its environment alone, the group is the file CUDA_DEVICE_MEMORY_SHARED_CACHE
+ * (the v1 region, region.h). Our two files are beside it: <file without
  * .cache>.gpukit-policy and .gpukit-ledger.
  */
 #ifndef GKL_GROUP_H

@@ -38,7 +38,7 @@ static bool plan_return(struct gkl_account *a, union gkl_wide was,
 }
 
 /*
- * Several processes may empty the account at once, and must leave the same
+ * Several processes may empty the account at once. They must leave the same
  * amount, but may have read different ones. So the first process records its
  * amount, and all others use that. Sets *kept to the recorded amount. False:
  * read everything again.

@@ -5,11 +5,11 @@
  * bytes then stay in its account, and its slot stays in use, marked as that of
  * an ended process, as long as anybody holds them.
  *
- * The kernel knows who holds the memory. Each export has a number of its own,
- * and each holder has an open file with a lock on the byte of that number
- * (base/ofd_locks.h): either a descriptor that the driver gave out, which
- * carries the lock wherever it is sent, or, in a process that imported the
- * memory, an unnamed file.
+ * The kernel knows who holds the memory. Each export has a number of its own.
+ * Each holder has an open file with a lock on the byte of that number
+ * (base/ofd_locks.h). The file is either a descriptor that the driver gave out,
+ * which carries the lock wherever it is sent, or an unnamed file in a process
+ * that imported the memory.
  */
 #ifndef GKL_LEDGER_EXPORT_H
 #define GKL_LEDGER_EXPORT_H

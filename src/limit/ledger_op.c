@@ -156,10 +156,11 @@ static bool take_ledger_bytes(struct gkl_ledger *ledger, unsigned device,
 
 /*
  * Buries dead owners and tries again; also waits for processes that are dying.
+ *
  * A refusal is right only if every process that held memory during the attempt
- * was alive. That is so if the round of burials after the attempt found no dead
- * process, and no other process has buried an owner since the attempt began.
- * Otherwise memory was freed, so it tries again.
+ * was alive. This is known if the round of burials after the attempt finds no
+ * dead process, and if no other process has buried an owner since the attempt
+ * began. Otherwise memory was freed, so it tries again.
  */
 static bool take_from_dead(struct gkl_ledger *ledger, unsigned device,
 			   enum gkl_kind kind, uint64_t bytes, uint64_t limit)

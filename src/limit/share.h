@@ -126,18 +126,20 @@ uint64_t gkl_share_launched(const struct gkl_share *share);
 
 /*
  * Finds out which devices have kernels that wait for each other, as those of
- * collective operations do. The kernel that proceeds first busy-waits for the
- * last one. Its group is charged for that wait, so its next launch on that
- * device waits longer and proceeds last, by a wider margin each time. That
- * pattern reveals such devices; a launch on one of them then also waits until
- * the other devices have time left.
+ * collective operations do.
  *
- * gkl_share_meet() is told that a kernel on device `mine` of `count` shares
+ * Of such kernels, the one that proceeds first busy-waits for the last one. Its
+ * group is charged for that wait, so the group's next launch on that device
+ * waits longer and proceeds last. The waits grow each time. They reveal such
+ * devices; from then on, a launch on one of them also waits until the other
+ * devices have time left.
+ *
+ * gkl_share_meet() is called when a kernel on device `mine` of `count` shares
  * took longer than it needs by itself (least_ns). It looks for a launch on
- * another device that waited all that while and proceeded just before the
- * kernel ended. That is rarely chance; three such kernels count as proof, as
- * does one whose wait was too long to be chance. Returns 0: the kernel waited
- * for nobody, 1: it seems to have waited, 2: it has waited.
+ * another device that waited all that time and proceeded just before the kernel
+ * ended. That is rarely chance: three such kernels count as proof, and so does
+ * a single one whose wait was too long to be chance. Returns 0 if the kernel
+ * waited for nobody, 1 if it seems to have waited, 2 if it has waited.
  */
 unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 			    unsigned int mine, uint64_t begin_ns,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tape.h - compressed snapshots in a file, for replay; docs/RECORD.md describes
- * the format. If a tape is incomplete or damaged, all snapshots before the
- * damage can be read, and those from the next key block on.
+ * the format. A tape consists of blocks. Key blocks can be read on their own,
+ * other blocks only after all blocks since the last key block. If a tape is
+ * incomplete or damaged, all snapshots before the damage can be read, and those
+ * from the next key block on.
  */
 #ifndef GK_RECORD_TAPE_H
 #define GK_RECORD_TAPE_H

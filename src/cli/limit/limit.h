@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limit.h - what the files of the verb `gpukit limit` share.
+ * limit.h - what the files of the verb `gpukit limit` share. A group of
+ * processes has a policy, which contains its limits, and a ledger, in which its
+ * processes reserve memory; see limit/group.h.
  */
 #ifndef GK_CLI_LIMIT_H
 #define GK_CLI_LIMIT_H

@@ -217,8 +217,8 @@ struct temporary {
 };
 
 /*
- * Makes a temporary group. Tries several names: a name may be in use, since pid
- * namespaces that share /dev/shm use the same pids; and before we lock the
+ * Makes a temporary group. Tries several names. A name may be in use, since pid
+ * namespaces that share /dev/shm use the same pids. Besides, before we lock the
  * group, another launcher may take it for an orphan and remove it.
  */
 static int make_temporary(const struct limit_run *run, struct temporary *ret)

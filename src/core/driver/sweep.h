@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep.h - one thread that reads, one after the other, all GPUs that answer at
- * once: waking a thread takes longer than asking such a GPU. Slower GPUs are
- * read by their workers in parallel, and so are all GPUs while one GPU holds up
- * the sweep.
+ * once, because waking a thread takes longer than asking such a GPU. Slower
+ * GPUs are read by their workers in parallel. While one GPU holds up the sweep,
+ * the workers read all GPUs.
  */
 #ifndef GK_CORE_SWEEP_H
 #define GK_CORE_SWEEP_H

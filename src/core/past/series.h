@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * series.h - keeps a value over time in rings of fixed size: the finest ring
- * covers minutes, the coarsest a day. One thread.
+ * covers minutes, the coarsest a day. A ring consists of bins, each of which
+ * has the mean of the values in a span of time. One thread.
  */
 #ifndef GK_CORE_SERIES_H
 #define GK_CORE_SERIES_H

@@ -46,8 +46,8 @@ static uint64_t period_bins(const struct gkf_wave *wave)
 
 /*
  * A load of a scenario begins its first period when it starts, so that the
- * scenario shows what it describes. Other loads begin at a random phase:
- * otherwise they would all validate, and their GPUs pause, at the same time.
+ * scenario shows what it describes. Other loads begin at a random phase, so
+ * that their GPUs do not all pause for validation at the same time.
  */
 static uint64_t phase_at(const struct gkf_wave *wave, uint64_t age,
 			 uint64_t period)

@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 /*
- * How much of a board a kind of work uses while it is busy, in permille: of the
- * SMs' maximum power, of the SMs, of the maximum number of warps, of the tensor
- * cores' cycles, and of the incoming PCIe bandwidth; for loads on several GPUs,
- * also of the NVLink bandwidth. Outgoing PCIe traffic is about half the
- * incoming (life.h).
+ * How much of a board a kind of work uses while it is busy, in permille of: the
+ * SMs' maximum power (power), the SMs (sm), the maximum number of warps
+ * (occupancy), the tensor cores' cycles (tensor), the incoming PCIe bandwidth
+ * (pcie) and, for loads on several GPUs, the NVLink bandwidth (nvlink).
+ * Outgoing PCIe traffic is about half the incoming (life.h).
  */
 struct gkf_activity {
 	uint16_t power, sm, occupancy, tensor, pcie, nvlink;

@@ -2,7 +2,7 @@
 /*
  * scenario_build.h - a scenario being compiled. scenario_yaml.c and its helpers
  * read the file, scenario_loads.c keeps the loads, scenario_build.c sorts and
- * rehearses the steps.
+ * rehearses the steps. Times are in bins of 1/6 s of machine time (GKF_BIN_NS).
  */
 #ifndef GKF_SCENARIO_BUILD_H
 #define GKF_SCENARIO_BUILD_H

@@ -18,10 +18,10 @@ void fake_children_reap(struct fake_children *children)
 }
 
 /*
- * Also sends SIGCONT, because a stopped process would not handle SIGTERM.
- * SIGCONT comes first: sent to a process that is about to exit, it would cancel
- * the SIGSTOP with which a tracer (a debugger, or the leak sanitizer at exit)
- * attaches, and the tracer would wait forever.
+ * Also sends SIGCONT, because a stopped process would not handle SIGTERM. Sends
+ * SIGCONT first, while the process is not exiting yet: a tracer (a debugger, or
+ * the leak sanitizer at exit) attaches to an exiting process with SIGSTOP.
+ * SIGCONT would cancel that SIGSTOP, and the tracer would wait forever.
  */
 static void tell_to_end(pid_t pid)
 {

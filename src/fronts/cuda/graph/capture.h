@@ -64,10 +64,11 @@ bool capture_finds(CUcontext ctx, CUstream given, bool per_thread,
 		   CUstream *ret_stream);
 
 /*
- * Returns an error if the stream cannot be used now, because it is being
- * captured or is the legacy stream of a context with captured blocking streams:
- * then no work may be put in it, and no thread may wait for it. In that case,
- * also makes those captures invalid. Takes graph_mutex if any capture is open.
+ * Returns an error if the stream cannot be used now: no work may be put in it,
+ * and no thread may wait for it. That is so if it is being captured, or if it
+ * is the legacy stream of a context with captured blocking streams. In that
+ * case, also makes those captures invalid. Takes graph_mutex if any capture is
+ * open.
  */
 CUresult stream_usable(CUstream s);
 

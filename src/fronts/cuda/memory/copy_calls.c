@@ -40,8 +40,9 @@
 	return r ? r : copy_3d(w, read(pCopy));
 
 /*
- * How a synchronous (NOW) or asynchronous (LATER) call copies. If `twin` is
- * true, a NULL stream is the calling thread's own.
+ * How a synchronous (NOW) or asynchronous (LATER) call copies. `twin`: the call
+ * is the variant for per-thread streams, in which a NULL stream is the calling
+ * thread's own.
  */
 #define NOW(twin) (&(struct way){.per_thread = (twin)})
 #define LATER(twin)                                                            \

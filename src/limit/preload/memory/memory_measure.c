@@ -120,14 +120,14 @@ void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes)
 }
 
 /*
- * The caller holds s->measuring until it has charged the growth to the ledger:
- * otherwise the next thread to measure could find the memory freed again, and
- * refund bytes not yet charged. The thread must not be cancelled, or the lock
- * would stay held.
+ * The caller holds s->measuring until it has charged the growth to the ledger.
+ * Otherwise the next thread to measure could find that memory freed again, and
+ * refund bytes that were never charged. The caller's thread must not be
+ * cancelled meanwhile, or the lock would stay held.
  *
- * If memory was just added (`came`), or if measured memory does not have the
- * expected size, any block may be shared with measured memory: then all present
- * blocks count as old (blocks.h).
+ * Any block may be shared with measured memory if memory was just added
+ * (`came`), or if measured memory does not have the expected size. Then all
+ * present blocks count as old (blocks.h).
  */
 static bool measure_device(int device, enum gkl_kind kind, bool came,
 			   uint64_t *ret_grown)

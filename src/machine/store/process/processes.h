@@ -35,9 +35,9 @@ GKF_API bool gkf_process_wave(struct gkf_machine *m,
 
 /*
  * Changes the pids of a list to those that the calling process would see, as
- * the driver does (osFindNsPid() of its open kernel modules): processes of a
- * pid namespace below ours have another pid here, and those outside ours are
- * left out. Returns how many remain, in the same order.
+ * the driver does (osFindNsPid() of its open kernel modules). Processes of a
+ * pid namespace below ours have another pid here; processes outside our
+ * namespace are left out. Returns how many remain, in the same order.
  */
 GKF_API unsigned gkf_processes_seen(struct gkf_machine *m,
 				    struct gkf_process *list, unsigned count);

@@ -151,7 +151,8 @@ typedef bool judge(const struct gkf_machine *m, unsigned index, uint64_t life,
 		   const struct gkf_identity *owner, struct look *look);
 
 /*
- * Whether other processes now use less of a lent slot's memory than it holds.
+ * Whether other processes now use less of a lent slot's memory (lent.h) than
+ * the slot holds.
  */
 static bool is_given_back(const struct gkf_machine *m, unsigned index,
 			  const struct gkf_slot *slot)
