@@ -248,7 +248,7 @@ void arena_wipe(struct arena *a)
 /*
  * Returns the number of the last live piece in a shared block that starts at or
  * before a unit. Other threads may change other pieces of the block at the same
- * time, but not this piece.
+ * time, but not the piece returned.
  */
 static uint32_t find_shared(const struct shared_block *s, unsigned unit)
 {

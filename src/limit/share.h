@@ -48,8 +48,10 @@ enum {
 };
 
 struct gkl_share {
-	/* The time at which all taken time will have accrued, and the
-	 * percentage used to compute it: 57 and 7 bits. */
+	/*
+	 * The time at which enough time will have accrued to pay for all that
+	 * was taken, and the percentage used to compute it: 57 and 7 bits.
+	 */
 	_Atomic uint64_t due;
 	_Atomic uint64_t wanted_ns; /* time of the last launch or wait */
 	/*

@@ -23,7 +23,7 @@ struct gkf_books {
 	uint64_t changes; /* grows at each change of a slot's bytes */
 	uint64_t held;    /* bytes in use */
 	uint64_t held_gi[GKF_MIG_GIS];
-	uint64_t by_clock; /* number of slots that have a stop_bin */
+	uint64_t by_clock; /* number of slots whose wave has a stop_bin */
 	uint64_t peak;     /* the most bytes ever in use */
 } __attribute__((aligned(64)));
 

@@ -32,7 +32,7 @@
 #define LIST_MAX (1U << 20)
 
 #define UNFINISHED   "unfinished-"
-#define UNFINISHED_S 3600 /* a killed process left older ones */
+#define UNFINISHED_S 3600 /* an older one was left by a killed process */
 
 /* The installed libraries and the place of their links. */
 struct links {

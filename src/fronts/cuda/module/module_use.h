@@ -68,7 +68,10 @@ extern struct retired *_Atomic code_retired
 struct code_reader *code_reader_new(void);
 void code_sweep(void);
 
-/* On x86 the locked instruction that counts the call is the barrier. */
+/*
+ * On x86 the barrier is the locked instruction with which front_enter() counts
+ * the call, right after code_read_begin().
+ */
 static inline void code_fence(void)
 {
 #if defined(__x86_64__)

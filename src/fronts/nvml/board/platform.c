@@ -47,7 +47,10 @@ nvmlReturn_t nvmlDeviceGetPdi(nvmlDevice_t device, nvmlPdi_t *pdi)
 	return NVML_SUCCESS;
 }
 
-/* Cards are module 1, as published listings of a GeForce show. */
+/*
+ * A GPU that is a PCIe card has module number 1, as published listings of a
+ * GeForce show.
+ */
 static unsigned module_number(const struct call *c)
 {
 	return c->board->profile.sxm

@@ -293,7 +293,10 @@ int gkf_detach(struct gkf_machine *m, unsigned index)
 	return r;
 }
 
-/* Stores whole words, so that readers see either old or new ones. */
+/*
+ * Copies the wave word by word, so that a reader without the lock sees the old
+ * or the new value of each word.
+ */
 int gkf_tune(struct gkf_machine *m, unsigned index, const struct gkf_wave *wave)
 {
 	struct gkf_wave tuned = *wave;
