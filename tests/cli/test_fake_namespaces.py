@@ -71,3 +71,43 @@ def test_pids_are_those_that_the_caller_sees(machine, gpukit):
         assert used[0] >= 2 << 30  # memory of processes that it cannot see
         box.stdin.write("\n")
         box.stdin.close()
+
+
+def accounted(output):
+    return {int(word) for word in output.split()}
+
+
+def test_accounts_have_the_pids_that_the_caller_sees(machine, gpukit):
+    """Those of ended processes are told only where their pid is one."""
+    query = ("smi", "-i", "1", "--query-accounted-apps=pid",
+             "--format=csv,noheader")
+    one = machine("--gpus", "h100:2")
+    assert one.ctl("set", "1", "accounting=1").returncode == 0
+    script = f"""
+        {GPUKIT} fake load train:1,mem=1GiB & load=$!
+        echo started; read line
+        {GPUKIT} {' '.join(query)}; read line
+        kill $load; wait $load
+        {GPUKIT} {' '.join(query)}; echo ended; read line"""
+
+    def outer():
+        return accounted(gpukit.ok(*query, env=one.env))
+
+    assert outer() == set()
+    with inside(one, "sh", "-c", script) as box:
+        def go_on():
+            box.stdin.write("\n")
+            box.stdin.flush()
+
+        assert box.stdout.readline() == "started\n"
+        wait_until(lambda: len(outer()) == 1)
+        (seen,) = outer()
+        pids = nspids(seen)
+        assert len(pids) == 2 and pids[0] == seen
+        go_on()
+        assert accounted(box.stdout.readline()) == {pids[1]}
+        go_on()
+        assert accounted(box.stdout.readline()) == {pids[1]}
+        assert box.stdout.readline() == "ended\n"
+        assert outer() == set()
+        box.stdin.close()

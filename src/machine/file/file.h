@@ -27,7 +27,7 @@
 #include <pthread.h>
 
 #define GKF_MAGIC   0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION 16
+#define GKF_VERSION 17
 
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */

@@ -65,6 +65,8 @@ bool gkf_account_of(struct gkf_machine *m, unsigned index,
 		return false;
 	*ret = (struct gkf_account){
 	    .pid = slot->pid,
+	    .pid_ns = slot->pid_ns,
+	    .start = slot->start,
 	    .running = !stop || bin < stop,
 	    .start_ns = slot->wave.start_bin * GKF_BIN_NS,
 	    .end_ns = stop * GKF_BIN_NS,
@@ -91,6 +93,7 @@ static void push_account(struct gkf_machine *m, unsigned device,
 	atomic_thread_fence(memory_order_release);
 	store_field(&to->device, device);
 	store_field(&to->pid, (uint32_t)a->pid);
+	store_field(&to->pid_ns, a->pid_ns);
 	store_field(&to->start_ns, a->start_ns);
 	store_field(&to->end_ns, a->end_ns);
 	store_field(&to->peak, a->peak);

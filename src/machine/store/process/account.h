@@ -16,8 +16,10 @@ struct gkf_machine;
 struct gkf_slot;
 
 struct gkf_account {
-	int32_t pid;
+	int32_t pid; /* as the calling process would see it */
 	bool running;
+	/* The owner's pid namespace, and its start time while it runs. */
+	uint64_t pid_ns, start;
 	/* Machine time; end_ns is set if the process has ended. */
 	uint64_t start_ns, end_ns;
 	uint64_t peak; /* bytes */
@@ -28,6 +30,10 @@ struct gkf_account {
  * Calls visit for each account of a device until it returns false: first those
  * of live processes, then the ended ones, latest first. A load whose time is
  * over counts as ended, even if its process still lives.
+ *
+ * Pids are those that gkf_processes_seen() gives. Processes that have ended are
+ * left out where they ran in another pid namespace: nobody knows any more what
+ * their pid was here.
  */
 typedef bool gkf_account_visit(void *ctx, const struct gkf_account *account);
 GKF_API void gkf_accounts_each(struct gkf_machine *m, unsigned device,
