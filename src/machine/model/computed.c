@@ -66,9 +66,8 @@ int64_t gkf_compute_energy(struct gkf_machine *m, unsigned device)
 {
 	_Atomic uint64_t *shown = &m->file->device[device].energy_shown_mj;
 	uint64_t ns, passed, left, uj;
-	struct gkf_state s;
+	struct gkf_state s = shown_state(m, device);
 
-	gkf_state_now(m, device, &s);
 	ns = gkf_machine_ns(m);
 	passed = ns > s.bin * GKF_BIN_NS ? ns - s.bin * GKF_BIN_NS : 0;
 	left = s.bin && passed < GKF_BIN_NS ? GKF_BIN_NS - passed : 0;

@@ -54,14 +54,40 @@ static int64_t draw_at(uint64_t seed, enum draw draw, uint64_t at, int64_t most)
 	return (int64_t)(r % (uint64_t)(2 * most + 1)) - most;
 }
 
-/* Like draw_at(), but changes linearly over each DRIFT_BINS bins. */
-static int64_t drift(uint64_t seed, enum draw draw, uint64_t bin, int64_t most)
+/*
+ * A drift changes linearly over each DRIFT_BINS bins. Where it begins and ends
+ * there, it is the difference of two draws, so that its sum over any number of
+ * bins follows from few draws, and stays near 0. Returns that sum over all bins
+ * before `bin`, times DRIFT_BINS, plus a constant.
+ */
+static int64_t drift_sum(uint64_t seed, enum draw draw, uint64_t bin,
+			 int64_t most)
 {
+	const int64_t n = DRIFT_BINS;
 	uint64_t at = bin / DRIFT_BINS;
-	int64_t from = draw_at(seed, draw, at, most);
-	int64_t to = draw_at(seed, draw, at + 1, most);
+	int64_t i = (int64_t)(bin % DRIFT_BINS);
+	int64_t before = draw_at(seed, draw, at - 1, most / 2);
+	int64_t here = draw_at(seed, draw, at, most / 2);
+	int64_t next = draw_at(seed, draw, at + 1, most / 2);
+	int64_t from = here - before, to = next - here;
 
-	return from + (to - from) * (int64_t)(bin % DRIFT_BINS) / DRIFT_BINS;
+	return before * n * (n + 1) / 2 + here * n * (n - 1) / 2 +
+	       from * n * i + (to - from) * i * (i - 1) / 2;
+}
+
+/*
+ * The sum of a figure's drift over the bins from `from` to before `to`. The
+ * sums of adjacent ranges add up exactly.
+ */
+static int64_t drift(int64_t figure, uint64_t seed, enum draw draw,
+		     uint64_t from, uint64_t to, int64_t permille)
+{
+	/* In millionths, because small figures drift by less than a unit. */
+	const int64_t scale = DRIFT_BINS * 1000000LL;
+	int64_t most = permille * 1000;
+
+	return figure * drift_sum(seed, draw, to, most) / scale -
+	       figure * drift_sum(seed, draw, from, most) / scale;
 }
 
 static void scale(int64_t *value, uint64_t seed, enum draw draw, int64_t most)
@@ -97,49 +123,79 @@ void gkf_life_spread(struct gkf_profile *p, uint64_t seed)
 	warm(&p->mem_temp_busy_c, warmer);
 }
 
-/* The figures that wander, unless they are set or forced. */
-static const struct {
+/*
+ * The figures that wander, unless they are set or forced, and the sums that
+ * they add to: `per_s` units of the sum for each unit of the figure and second.
+ */
+static const struct wandering {
 	enum gkf_value value;
 	enum draw draw;
-	size_t offset;
-	int64_t most; /* permille */
+	size_t figure, sum; /* sum 0: none */
+	int64_t most;       /* permille */
+	int64_t per_s;
 } wandering[] = {
 #define AT(member) offsetof(struct gkf_state, member)
-    {GKF_V_POWER, DRAW_POWER, AT(power_mw), POWER_WANDER},
-    {GKF_V_POWER, DRAW_MEM_POWER, AT(mem_power_mw), POWER_WANDER},
-    {GKF_V_PCIE_TX, DRAW_PCIE_OUT, AT(pcie_tx_kbs), PCIE_WANDER},
-    {GKF_V_PCIE_RX, DRAW_PCIE_IN, AT(pcie_rx_kbs), PCIE_WANDER},
+    {GKF_V_POWER, DRAW_POWER, AT(power_mw), AT(energy_mwbins), POWER_WANDER,
+     GKF_BINS_PER_S},
+    {GKF_V_POWER, DRAW_MEM_POWER, AT(mem_power_mw), 0, POWER_WANDER, 0},
+    {GKF_V_PCIE_TX, DRAW_PCIE_OUT, AT(pcie_tx_kbs), AT(pcie_tx_bytes),
+     PCIE_WANDER, 1000},
+    {GKF_V_PCIE_RX, DRAW_PCIE_IN, AT(pcie_rx_kbs), AT(pcie_rx_bytes),
+     PCIE_WANDER, 1000},
 #undef AT
 };
+
+#define WANDERING (sizeof wandering / sizeof *wandering)
+
+/*
+ * Whether a figure wanders now. A board that copies, or is held at a power
+ * floor after work, is not at rest.
+ */
+static bool wanders(struct gkf_machine *m, unsigned device,
+		    const struct gkf_state *s, const struct wandering *w)
+{
+	return m->boards[device].seed && s->rest_bins >= GKF_REST_BINS &&
+	       gkf_value_forced(m, device, w->value) == GKF_UNSET;
+}
+
+/* A figure without its drift. Any process may have overwritten the state. */
+static int64_t still_figure(const struct gkf_state *s,
+			    const struct wandering *w)
+{
+	const char *at = (const char *)s + w->figure;
+
+	return gkf_clamp(*(const int64_t *)(const void *)at, 0, INT32_MAX);
+}
 
 void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		     struct gkf_state *s)
 {
-	uint64_t seed = m->boards[device].seed;
+	for (size_t i = 0; i < WANDERING; i++) {
+		const struct wandering *w = &wandering[i];
+		int64_t *figure = (int64_t *)(void *)((char *)s + w->figure);
 
-	/*
-	 * A board that copies, or is held at a power floor after work, is not
-	 * at rest.
-	 */
-	if (!seed || s->rest_bins < GKF_REST_BINS)
-		return;
-	for (size_t i = 0; i < sizeof wandering / sizeof *wandering; i++) {
-		int64_t *v = (int64_t *)((char *)s + wandering[i].offset);
-		/* Any process may have overwritten the state. */
-		int64_t still = gkf_clamp(*v, 0, INT32_MAX);
-
-		if (gkf_value_forced(m, device, wandering[i].value) !=
-		    GKF_UNSET)
-			continue;
-		/*
-		 * The drift is in millionths of the figure: whole permilles
-		 * would be too coarse, since it is at most a few of them.
-		 */
-		*v = still + still *
-				 drift(seed, wandering[i].draw, s->bin,
-				       wandering[i].most * 1000) /
-				 1000000;
+		if (wanders(m, device, s, w))
+			*figure =
+			    still_figure(s, w) +
+			    drift(still_figure(s, w), m->boards[device].seed,
+				  w->draw, s->bin, s->bin + 1, w->most);
 	}
+}
+
+void gkf_life_add(struct gkf_machine *m, unsigned device, uint64_t before,
+		  struct gkf_state *s)
+{
+	for (size_t i = 0; i < WANDERING; i++) {
+		const struct wandering *w = &wandering[i];
+		uint64_t *sum = (uint64_t *)(void *)((char *)s + w->sum);
+
+		if (w->sum && wanders(m, device, s, w))
+			*sum += (uint64_t)drift(
+			    still_figure(s, w) * w->per_s / GKF_BINS_PER_S,
+			    m->boards[device].seed, w->draw, before + 1,
+			    s->bin + 1, w->most);
+	}
+	gkf_physics_energy(s);
 }
 
 uint32_t gkf_life_pcie_out(uint64_t seed)

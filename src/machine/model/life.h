@@ -31,6 +31,13 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		     struct gkf_state *state);
 
 /*
+ * Adds what the figures wandered to the sums of energy and traffic, in the bins
+ * after that of an earlier state, whose number of bins is `before`.
+ */
+void gkf_life_add(struct gkf_machine *m, unsigned device, uint64_t before,
+		  struct gkf_state *state);
+
+/*
  * A board's outgoing PCIe traffic, permille of the incoming; a twin's is half.
  */
 uint32_t gkf_life_pcie_out(uint64_t seed);

@@ -260,10 +260,12 @@ static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 		      min(nvlink + kbs_of(d->moved[GKF_LINK_IN]), links));
 }
 
-static uint64_t energy_uj(uint64_t mwbins)
+void gkf_physics_energy(struct gkf_state *s)
 {
-	return mwbins / GKF_BINS_PER_S * 1000 +
-	       mwbins % GKF_BINS_PER_S * 1000 / GKF_BINS_PER_S;
+	uint64_t mwbins = s->energy_mwbins;
+
+	s->energy_uj = mwbins / GKF_BINS_PER_S * 1000 +
+		       mwbins % GKF_BINS_PER_S * 1000 / GKF_BINS_PER_S;
 }
 
 static uint64_t bytes_in_bin(int64_t kbs)
@@ -294,7 +296,7 @@ static void step_sums(const struct gkf_drive *d, const struct work *w,
 {
 	s->bin++;
 	s->energy_mwbins += (uint64_t)s->power_mw;
-	s->energy_uj = energy_uj(s->energy_mwbins);
+	gkf_physics_energy(s);
 	s->pcie_tx_bytes += bytes_in_bin(s->pcie_tx_kbs);
 	s->pcie_rx_bytes += bytes_in_bin(s->pcie_rx_kbs);
 	s->nvlink_tx_bytes += bytes_in_bin(s->nvlink_tx_kbs);
@@ -369,5 +371,5 @@ void gkf_physics_repeat(const struct gkf_state *before, struct gkf_state *s,
 
 	for (size_t i = 0; i < words; i++)
 		to[i] += (to[i] - from[i]) * n;
-	s->energy_uj = energy_uj(s->energy_mwbins);
+	gkf_physics_energy(s);
 }

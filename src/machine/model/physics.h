@@ -99,6 +99,9 @@ bool gkf_physics_is_steady(const struct gkf_state *before,
 void gkf_physics_repeat(const struct gkf_state *before, struct gkf_state *state,
 			uint64_t n);
 
+/* Brings energy_uj up to date after energy_mwbins has changed. */
+void gkf_physics_energy(struct gkf_state *state);
+
 /* The fan curve: the target speed in percent at a core temperature. */
 int64_t gkf_physics_fan(const struct gkf_profile *profile, int64_t temp_c);
 

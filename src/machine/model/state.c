@@ -211,6 +211,7 @@ static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 			    &before, state,
 			    leap_to(&wants, &before, state, budget, end) -
 				state->bin);
+		gkf_life_add(m, device, before.bin, state);
 	}
 	return budget;
 }

@@ -138,6 +138,75 @@ static void power_at_rest_wanders_by_tenths(void **state)
 	assert_int_equal(value_of(3, GKF_V_POWER_AVERAGE), 50000);
 }
 
+static struct gkf_state state_of(unsigned device)
+{
+	struct gkf_state s;
+
+	gkf_state_now(fx.m, device, &s);
+	return s;
+}
+
+/* The sums of a GPU's kept bins, and of its counters over the same bins. */
+static void sums_of_rest_are_those_of_its_samples(void **state)
+{
+	struct gkf_state before, after;
+	uint64_t mwbins = 0, kbs = 0, still;
+
+	(void)state;
+	open_machine(true, 8);
+	for (int n = 0; n < 3; n++) {
+		before = state_of(3);
+		assert_int_equal(
+		    gkf_machine_age(fx.m, GKF_PAST_BINS * GKF_BIN_NS), 0);
+		after = state_of(3);
+		mwbins = kbs = 0;
+		for (uint64_t bin = before.bin; bin < after.bin; bin++) {
+			struct gkf_past past;
+
+			assert_true(gkf_past_read(fx.m, 3, bin, &past));
+			mwbins += past.power_mw;
+			kbs += past.pcie_rx_kbs;
+		}
+		assert_int_equal(after.energy_mwbins - before.energy_mwbins,
+				 mwbins);
+		assert_in_range(after.pcie_rx_bytes - before.pcie_rx_bytes,
+				(kbs - GKF_PAST_BINS) * 1000 / GKF_BINS_PER_S,
+				(kbs + GKF_PAST_BINS) * 1000 / GKF_BINS_PER_S);
+		/* They differ from those of figures that stand still. */
+		still = (uint64_t)after.power_mw * GKF_PAST_BINS;
+		assert_int_not_equal(mwbins, still);
+	}
+}
+
+/*
+ * Sampled once a second for three hours at rest, and at work for one, as a
+ * monitor would: the integral of power is the counter's, within 2 %.
+ */
+static void sampled_power_adds_up_to_the_energy_of_hours(void **state)
+{
+	const struct gkf_wave train = {.kind = GKF_WAVE_TRAIN,
+				       .util_permille = 900,
+				       .period_ns = 60 * GK_NS_PER_S};
+	unsigned slot;
+
+	(void)state;
+	open_machine(true, 8);
+	for (int hour = 0; hour < 4; hour++) {
+		int64_t before, mws = 0, mj;
+
+		if (hour == 3)
+			assert_int_equal(
+			    gkf_attach(fx.m, 3, GKF_COMPUTE, &train, &slot), 0);
+		before = value_of(3, GKF_V_ENERGY);
+		for (int second = 0; second < 3600; second++) {
+			assert_int_equal(gkf_machine_age(fx.m, GK_NS_PER_S), 0);
+			mws += value_of(3, GKF_V_POWER);
+		}
+		mj = value_of(3, GKF_V_ENERGY) - before;
+		assert_in_range(mj, mws / 100 * 98, mws / 100 * 102);
+	}
+}
+
 static const struct gkf_wave work = {
     .kind = GKF_WAVE_STEADY, .util_permille = 1000, .period_ns = GK_NS_PER_S};
 
@@ -360,6 +429,8 @@ int main(void)
 	    ON_A_MACHINE(data_centre_boards_scatter_by_a_few_percent),
 	    ON_A_MACHINE(cards_that_rest_scatter_by_a_fifth),
 	    ON_A_MACHINE(power_at_rest_wanders_by_tenths),
+	    ON_A_MACHINE(sums_of_rest_are_those_of_its_samples),
+	    ON_A_MACHINE(sampled_power_adds_up_to_the_energy_of_hours),
 	    ON_A_MACHINE(energy_grows_within_a_bin),
 	    ON_A_MACHINE(energy_never_falls),
 	    ON_A_MACHINE(energy_does_not_fall_when_the_clock_stops),
