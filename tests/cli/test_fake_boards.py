@@ -122,6 +122,35 @@ def test_boards_tell_what_captures_tell(machine, boards):
             if told[f["board"]][f["field"]] != f["value"]] == []
 
 
+# NVML's documentation says "Volta or newer" of the counter of energy; users have
+# met Not Supported on a P100 (codecarbon's issue 667) and on other Pascals
+# (nvml-wrapper's pull request 54). 83 is its field.
+ASK_ENERGY = """
+import ctypes
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+nvml.nvmlInit_v2()
+for i in range(64):
+    gpu, energy = ctypes.c_void_p(), ctypes.c_ulonglong()
+    if nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(gpu)):
+        break
+    field = (ctypes.c_uint * 10)(83)
+    nvml.nvmlDeviceGetFieldValues(gpu, 1, field)
+    print(nvml.nvmlDeviceGetTotalEnergyConsumption(gpu, ctypes.byref(energy)),
+          field[7])
+"""
+
+
+@pytest.mark.parametrize("boards", HALVES, ids=["even", "odd"])
+def test_boards_before_volta_count_no_energy(machine, boards):
+    one = machine("--frozen", "--gpus", ",".join(boards))
+    caps = [float(row["compute_cap"]) for row in query(one, ["compute_cap"])]
+    assert run(one, sys.executable, "-c", ASK_ENERGY).splitlines() == [
+        "3 3" if cap < 7 else "0 0" for cap in caps]
+    told = json.loads(run(one, GPUKIT, "stat", "--json"))["devices"]
+    assert [gpu["energy_joules"] is None for gpu in told] == [
+        cap < 7 for cap in caps]
+
+
 @pytest.mark.parametrize("boards", HALVES, ids=["even", "odd"])
 def test_what_only_some_boards_tell(machine, boards):
     one = machine("--frozen", "--gpus", ",".join(boards))
