@@ -8,6 +8,38 @@ import tempfile
 
 from conftest import BUILD, GPUKIT, clean_env
 
+# A script that compares begins so: OURS is what gpukit tells of the same
+# machine, PROCESSES its processes as (GPU, pid, MiB).
+OURS = """
+import json, os, re, subprocess, sys
+
+MIB = 1 << 20
+BIN = os.path.dirname(sys.executable)
+
+def run(*argv, **env):
+    done = subprocess.run(argv, text=True, capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=120,
+                          env={**os.environ, **env})
+    assert done.returncode == 0, (argv, done.stdout, done.stderr)
+    return done.stdout
+
+def stat():
+    return json.loads(run(os.environ["GPUKIT_COMMAND"], "stat", "--json"))
+
+def mib(gpu, what):
+    return gpu[f"memory_{what}_bytes"] // MIB
+
+# The memory in use as nvmlDeviceGetMemoryInfo tells it: with what the driver
+# itself keeps; drivers before 510 tell of no such memory.
+def in_use(gpu):
+    return gpu["memory_used_bytes"] + (gpu["memory_reserved_bytes"] or 0)
+
+TOLD = stat()
+OURS, DRIVER = TOLD["devices"], TOLD["driver_version"]
+PROCESSES = sorted((gpu["index"], one["pid"], one["gpu_memory_bytes"] // MIB)
+                   for gpu in OURS for one in gpu["processes"])
+"""
+
 
 class Program:
     """A package with its Python; called with a script, it runs that."""
@@ -33,3 +65,7 @@ class Program:
                 env=clean_env(**env))
         assert done.returncode == 0, (done.stdout, done.stderr)
         return done
+
+    def compare(self, script, *options, **env):
+        """The output of a script that compares with what gpukit tells."""
+        return self(OURS + script, *options, GPUKIT_COMMAND=GPUKIT, **env)
