@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from conftest import clean_env, needed
-from exporter import BUILT, export
+from exporter import BUILT, Exporter, export
 
 needed("pynvml", __file__)
 pytestmark = BUILT
@@ -108,6 +108,25 @@ def test_gpm_of_gpu_instances_under_dcgms_names(export):
         assert (told.of("DCGM_FI_PROF_SM_ACTIVE", gpu="0",
                         GPU_I_ID=name) > 0.1) == busy
     compare(told, export.made, [1], "DCGM_FI_PROF_", 1, gpu="1")
+
+
+@pytest.mark.slow
+def test_a_mig_device_of_an_unknown_instance_has_no_values(machine):
+    """Those of the whole board would be wrong. It has its own as soon as the
+    driver tells its instance."""
+    made = machine("--gpus", "h100", "--mig", "0=3g.40gb+2g.20gb", "--load",
+                   "train:0:0,util=80,period=1h")
+    name, rule = "gpukit_gpm_sm_active_ratio", "nvmlDeviceGetGpuInstanceId"
+
+    def has(m, gpus):
+        return {have["gpu"] for have, _ in m.get(name, ())} == gpus
+
+    assert made.ctl("fail", "all", f"{rule}=UNKNOWN").returncode == 0
+    e = Exporter(made.env, "-i", "0.1")
+    e.until(lambda m: has(m, {"0"}))
+    assert made.ctl("clear", rule).returncode == 0
+    e.until(lambda m: has(m, {"0", "0:0", "0:1"}))
+    assert e.stop() == (0, "")
 
 
 def test_a_split_gpu_is_told_by_its_instances_alone(export, gpukit):

@@ -229,6 +229,7 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 		     struct gk_gpu_unit *unit)
 {
 	struct gk_gpu_unit *known;
+	int instance, compute;
 
 	start_unit(gpu, unit, gpu->units[0].dev.index);
 	if (GK_NVML_CALL(gpu->nvml, nvmlDeviceGetMigDeviceHandleByIndex,
@@ -239,12 +240,19 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 	unit->dev.mig_index = (int)slot;
 	identify_mig(gpu->nvml, unit, &gpu->units[0].dev);
 	known = known_mig(gpu, (int)slot, unit);
-	if (known) {
-		*unit = *known;
-		/* *unit owns their memory now */
-		known->util = (struct gk_util){0};
-		known->gpm = (struct gk_gpm){0};
-	}
+	if (!known)
+		return;
+	instance = unit->dev.gpu_instance;
+	compute = unit->dev.compute_instance;
+	*unit = *known;
+	/* *unit owns their memory now */
+	known->util = (struct gk_util){0};
+	known->gpm = (struct gk_gpm){0};
+	/* The driver may have refused them before. */
+	if (unit->dev.gpu_instance < 0)
+		unit->dev.gpu_instance = instance;
+	if (unit->dev.compute_instance < 0)
+		unit->dev.compute_instance = compute;
 }
 
 /* Whether the units are the same devices as before, in the same order. */
@@ -360,7 +368,7 @@ static nvmlReturn_t read_unit(struct gk_gpu *gpu, struct gk_gpu_unit *unit,
 
 	if (!r && tier == GK_TIER_DETAIL)
 		r = gk_gpm_read(&unit->gpm, gpu->nvml, gpu->units[0].handle,
-				unit->dev.gpu_instance, only, unit->dev.m);
+				&unit->dev, only, unit->dev.m);
 	if (!r)
 		unit->dev.read_ns[tier] = gk_mono_ns();
 	return r;

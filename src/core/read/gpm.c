@@ -140,16 +140,21 @@ static nvmlReturn_t read_means(const struct gk_gpm *gpm,
 }
 
 nvmlReturn_t gk_gpm_read(struct gk_gpm *gpm, const struct gk_nvml *nvml,
-			 nvmlDevice_t gpu, int instance,
+			 nvmlDevice_t gpu, const struct gk_device *device,
 			 const struct gk_metric_set *only,
 			 struct gk_value values[GK_M_COUNT])
 {
+	bool is_mig = device->mig_index >= 0;
 	nvmlGpmSample_t taken;
 	nvmlReturn_t r;
 
 	if (!is_wanted(only))
 		return NVML_SUCCESS;
-	r = take_sample(gpm, nvml, gpu, instance);
+	if (is_mig && device->gpu_instance < 0) {
+		set_all(only, GK_ABSENT_ERROR, values);
+		return NVML_SUCCESS;
+	}
+	r = take_sample(gpm, nvml, gpu, is_mig ? device->gpu_instance : -1);
 	if (r) {
 		gk_gpm_free(gpm, nvml);
 		if (!gk_nvml_is_lost(r))

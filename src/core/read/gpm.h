@@ -24,11 +24,12 @@ bool gk_is_gpm(enum gk_metric metric);
 /*
  * Takes a sample and sets those GPM metrics that are in `only` (NULL: all): the
  * first time to GK_ABSENT_ONE_SNAPSHOT, later to the means since the last call.
- * gpu is the handle of the whole GPU; instance is the GPU instance to sample,
- * or -1. Returns NVML_SUCCESS, or the error that means the GPU is lost.
+ * gpu is the handle of the whole GPU, whose values a MIG device does not get:
+ * if its GPU instance is unknown, they are absent. Returns NVML_SUCCESS, or the
+ * error that means the GPU is lost.
  */
 nvmlReturn_t gk_gpm_read(struct gk_gpm *gpm, const struct gk_nvml *nvml,
-			 nvmlDevice_t gpu, int instance,
+			 nvmlDevice_t gpu, const struct gk_device *device,
 			 const struct gk_metric_set *only,
 			 struct gk_value values[GK_M_COUNT]);
 
