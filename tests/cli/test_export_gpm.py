@@ -5,6 +5,7 @@ with nvidia-ml-py on the same machine."""
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -39,6 +40,20 @@ for i, value in enumerate(ids):
 n.nvmlGpmMetricsGet(get)
 print(json.dumps({get.metrics[i].metricId: get.metrics[i].value
                   for i in range(len(ids)) if not get.metrics[i].nvmlReturn}))
+"""
+
+# Prints the bytes that a GPU has moved over NVLink and over PCIe, by direction.
+COUNTERS = """
+import json, sys
+import pynvml as n
+
+n.nvmlInit()
+gpu = n.nvmlDeviceGetHandleByIndex(int(sys.argv[1]))
+print(json.dumps([field.value.ullVal for field in n.nvmlDeviceGetFieldValues(
+    gpu, [(n.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, 0xffffffff),
+          (n.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, 0xffffffff),
+          n.NVML_FI_DEV_PCIE_COUNT_TX_BYTES,
+          n.NVML_FI_DEV_PCIE_COUNT_RX_BYTES])]))
 """
 
 # Our name, DCGM's name, NVML's number of the metric, what it is a part of.
@@ -108,6 +123,30 @@ def test_gpm_of_gpu_instances_under_dcgms_names(export):
         assert (told.of("DCGM_FI_PROF_SM_ACTIVE", gpu="0",
                         GPU_I_ID=name) > 0.1) == busy
     compare(told, export.made, [1], "DCGM_FI_PROF_", 1, gpu="1")
+
+
+def counters(made, gpu):
+    done = subprocess.run([sys.executable, "-c", COUNTERS, str(gpu)],
+                          env=clean_env(**made.env), check=True, timeout=120,
+                          capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_dcgms_bandwidth_of_nvlink(export):
+    """The growth of NVML's counters, in KiB, per second and divided by 1000."""
+    name = "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"
+    e = export(["--gpus", "a100-sxm4-80gb:3", "--load",
+                "train:0-1,util=80,period=1h"], "--names", "dcgm")
+    began, first = time.monotonic(), counters(export.made, 0)
+    told = e.until(lambda m: m.of(name, gpu="0") > 0 and
+                   m.of(name, gpu="2") == 0)
+    seconds = time.monotonic() - began
+    last = counters(export.made, 0)
+    grown = sum(last[:2]) - sum(first[:2])
+    assert told.of(name, gpu="0") == pytest.approx(
+        grown / seconds / 1000, rel=0.3)
+    assert told.types[name] == "gauge"
 
 
 @pytest.mark.slow

@@ -232,6 +232,25 @@ static void a_collection_fails_with_any_gpu(void **state)
 	assert_true(has(&options, failed));
 }
 
+/* A split GPU has its board's, once. */
+static void dcgm_has_nvlinks_in_its_unit(void **state)
+{
+	struct gk_value rates[FIXTURE_DEVICES] = {
+	    [1] = {.v = 7 * 1024000}, [2] = {.v = 5 * 1024000}};
+	struct gk_prometheus options = {.names = GK_NAMES_DCGM};
+
+	(void)state;
+	make_lost(0, false);
+	assert_false(has(&options, "NVLINK_BANDWIDTH_TOTAL"));
+	rates[0].why = GK_ABSENT_ONE_SNAPSHOT;
+	options.nvlink_rates = rates;
+	assert_false(has(&options, "NVLINK_BANDWIDTH_TOTAL{gpu=\"0\""));
+	assert_true(has(&options, "NVLINK_BANDWIDTH_TOTAL{gpu=\"1\""));
+	assert_true(has(&options, "NVLINK_BANDWIDTH_TOTAL{gpu=\"2\""));
+	assert_true(has(&options, "\"580.95.05\"} 7\nDCGM_FI_DEV_NVLINK_B"));
+	assert_true(has(&options, "\"580.95.05\"} 5\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +261,7 @@ int main(void)
 	    cmocka_unit_test(only_what_is_shown_is_read),
 	    cmocka_unit_test(no_series_comes_twice),
 	    cmocka_unit_test(a_collection_fails_with_any_gpu),
+	    cmocka_unit_test(dcgm_has_nvlinks_in_its_unit),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cli/export/export.h"
 #include "export/flows.h"
+#include "export/nvlinks.h"
 #include "http/http.h"
 #include "format/json.h"
 
@@ -35,6 +36,7 @@ struct gk_feed {
 	pthread_mutex_t mutex; /* protects everything below */
 	struct gk_snapshot *snap, *before;
 	struct gk_host_flows flows;
+	struct gk_nvlinks nvlinks;
 	uint64_t number;   /* number of the snapshot; the first is 1 */
 	uint64_t taken_ns; /* gk_mono_ns() of its arrival */
 	uint64_t scrapes;
@@ -66,6 +68,7 @@ void gk_feed_free(struct gk_feed *feed)
 	gk_snapshot_free(feed->snap);
 	gk_snapshot_free(feed->before);
 	gk_flows_free(&feed->flows);
+	gk_nvlinks_free(&feed->nvlinks);
 	pthread_mutex_destroy(&feed->mutex);
 	free(feed);
 }
@@ -96,6 +99,8 @@ void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap)
 			feed->before = feed->snap;
 		}
 	}
+	if (feed->export->show.names == GK_NAMES_DCGM)
+		gk_nvlinks_take(&feed->nvlinks, snap);
 	feed->snap = snap;
 	feed->away = false;
 	feed->number++;
@@ -127,6 +132,7 @@ static void make_page(struct gk_feed *feed, enum slot slot, struct gk_buf *out)
 	show.scrapes = feed->scrapes;
 	show.flows = &feed->flows;
 	show.before = feed->before;
+	show.nvlink_rates = feed->nvlinks.rates;
 	gk_format_prometheus(out, feed->snap, &show);
 }
 

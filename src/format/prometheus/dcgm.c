@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dcgm.c - formats a snapshot with the names and labels of dcgm-exporter. */
+#include "base/units.h"
 #include "format/prometheus/prometheus_part.h"
 
 #include "format/units.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The unit of NVLINK_BANDWIDTH_TOTAL, in KiB/s. */
+#define KIB_PER_STEP 1000
 
 /* Whose value a GPU instance shows: that of its board, or its own. */
 enum of { BOARD, OWN };
@@ -125,16 +130,44 @@ static void add_sample(struct gk_rendering *r, const struct row *row, size_t i)
 			     "", digits);
 }
 
+/*
+ * DCGM computes it from the counters of all NVLinks, in KiB, as their growth in
+ * a second, divided by 1000.
+ */
+static void add_nvlinks(struct gk_rendering *r)
+{
+	static const struct gk_family f = {
+	    "DCGM_FI_DEV_", "NVLINK_BANDWIDTH_TOTAL", GK_FAMILY_GAUGE, NULL,
+	    "data over all NVLinks in both directions, 1000 KiB/s"};
+	const struct gk_value *rates = r->options->nvlink_rates;
+
+	for (size_t i = 0; rates && i < r->snap->device_count; i++) {
+		int parent = r->snap->devices[i].parent;
+		struct gk_value v = rates[parent < 0 ? i : (size_t)parent];
+		char digits[GK_UNITS_MAX];
+
+		if (v.why || !is_told(r->snap, i))
+			continue;
+		snprintf(digits, sizeof digits, "%" PRId64,
+			 v.v / KIB / KIB_PER_STEP);
+		gk_exposition_sample(&r->text, &f, r->device_labels[i].data, "",
+				     digits);
+	}
+}
+
 void gk_render_dcgm(struct gk_rendering *r)
 {
 	gk_render_labels(r, add_labels);
 	for (size_t i = 0; i < ROWS; i++)
 		for (size_t k = 0; k < r->snap->device_count; k++)
 			add_sample(r, &rows[i], k);
+	add_nvlinks(r);
 }
 
 void gk_dcgm_metrics(struct gk_metric_set *set)
 {
 	for (size_t i = 0; i < ROWS; i++)
 		gk_metric_set_add(set, rows[i].metric);
+	gk_metric_set_add(set, GK_M_NVLINK_TX);
+	gk_metric_set_add(set, GK_M_NVLINK_RX);
 }

@@ -61,6 +61,11 @@ struct gk_prometheus {
 	 */
 	const struct gk_host_flows *flows;
 	const struct gk_snapshot *before;
+	/*
+	 * Used only with GK_NAMES_DCGM: bytes per second over NVLink, for each
+	 * device of the snapshot; NULL if unknown.
+	 */
+	const struct gk_value *nvlink_rates;
 };
 
 /*
