@@ -149,6 +149,26 @@ def test_dcgms_bandwidth_of_nvlink(export):
     assert told.types[name] == "gauge"
 
 
+def test_otels_bytes_over_pcie(export):
+    """NVML's counters, by direction; a driver that tells none is believed."""
+    e = export(["--gpus", "h100:2", "--load", "train:0"], "--names", "otel")
+
+    def io(m, direction):
+        return m.of("hw_gpu_io_bytes_total", hw_name="gpu0", hw_type="gpu",
+                    network_io_direction=direction)
+
+    before = counters(export.made, 0)
+    old = io(e.metrics(), "transmit")
+    told = e.until(lambda m: io(m, "transmit") > old)
+    after = counters(export.made, 0)
+    for direction, at in ("transmit", 2), ("receive", 3):
+        assert 0 < before[at] * 0.5 < io(told, direction) <= after[at]
+    assert told.types["hw_gpu_io_bytes_total"] == "counter"
+    assert export.made.ctl(
+        "fail", "all", "nvmlDeviceGetFieldValues=NOT_SUPPORTED").returncode == 0
+    e.until(lambda m: "hw_gpu_io_bytes_total" not in m)
+
+
 @pytest.mark.slow
 def test_a_mig_device_of_an_unknown_instance_has_no_values(machine):
     """Those of the whole board would be wrong. It has its own as soon as the
