@@ -121,6 +121,15 @@ static bool is_any(const char *word, const char *a, const char *b,
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
+static int run_version(int argc, char **argv)
+{
+	if (argc == 1)
+		return print_version(stdout);
+	fprintf(stderr, "gpukit %s: unexpected argument '%s'\n", argv[0],
+		argv[1]);
+	return GK_EXIT_USAGE;
+}
+
 static int run_gpukit(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -131,7 +140,7 @@ static int run_gpukit(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "--manual"))
 		return gk_manual_write(argv[2]);
 	if (is_any(argv[1], "version", "--version", "-V"))
-		return print_version(stdout);
+		return run_version(argc - 1, argv + 1);
 	if (is_any(argv[1], "help", "--help", "-h"))
 		return run_help(argc - 1, argv + 1);
 	return run_verb(argc - 1, argv + 1);

@@ -25,6 +25,17 @@ def test_a_verb_tells_its_version(gpukit, words, option):
     assert told == gpukit.ok("--version") == gpukit.ok("version")
 
 
+@pytest.mark.parametrize("words", [
+    *(word for word in WORDS if word not in ("", "plot", "limit", "fake") and
+      " " not in word), "fake models", "limit ls", "version",
+    "--version"])
+def test_an_argument_too_many_is_named(gpukit, words):
+    """plot takes files, limit and fake a command."""
+    done = gpukit(*words.split(), "nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unexpected argument 'nonsense'" in done.stderr
+
+
 def commit_of(source, tmp_path, **env):
     """The commit and the day that a build of these sources tells."""
     out = tmp_path / "commit.h"

@@ -66,6 +66,9 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 	case KEY_ROOT:
 		o->root = gk_arg_path(state, "--root", arg);
 		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument '%s'", arg);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -80,11 +83,13 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_doctor_option,
     .children = children,
-    .doc = "Says what is on this machine: driver, device files, GPUs, "
-	   "container, terminal; which verbs work; and what to do about what "
-	   "does not. Changes nothing.\vFor a program on a made-up machine, "
-	   "see `gpukit fake doctor FILE`.\n\nExit status: 0 if nothing is "
-	   "bad; 1 if something is bad; 2 for wrong usage.",
+    .doc =
+	"Says what is on this machine: driver, device files, GPUs, "
+	"container, terminal; which verbs work; and what to do about what "
+	"does not. Changes nothing.\vFor a program on a made-up machine, "
+	"see `gpukit fake doctor FILE`; for a running process within limits, "
+	"`gpukit limit doctor PID`.\n\nExit status: 0 if nothing is "
+	"bad; 1 if something is bad; 2 for wrong usage.",
 };
 
 /* Opens the root and reads what all checks need. Returns 0 or an errno. */

@@ -21,11 +21,16 @@ static error_t parse_models_option(int key, char *arg, struct argp_state *state)
 {
 	bool *json = state->input;
 
-	(void)arg;
-	if (key != 'j')
+	switch (key) {
+	case 'j':
+		*json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument '%s'", arg);
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	*json = true;
-	return 0;
+	}
 }
 
 static const struct argp_option models_options[] = {

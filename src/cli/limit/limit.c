@@ -88,7 +88,7 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no command; use gpukit limit [OPTION...] -- "
 				  "CMD, or one of ls, show, top, set, suspend, "
-				  "resume, rm, audit, verify");
+				  "resume, rm, audit, verify, doctor");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -106,13 +106,15 @@ const struct argp limit_argp = {
     .args_doc =
 	"-- CMD [ARG...]\nls [--json]\nshow [NAME] [--json]\n"
 	"top [NAME]\nset NAME [OPTION...]\nsuspend NAME\n"
-	"resume NAME\nrm NAME\naudit NAME [--follow]\nverify [OPTION...]",
+	"resume NAME\nrm NAME\naudit NAME [--follow]\nverify [OPTION...]\n"
+	"doctor PID [--json]",
     .doc =
 	"Runs CMD and its children within a share of the GPUs: they see GPUs "
 	"of that size. ls, show and top show groups; set changes the limits of "
 	"a running group; suspend and resume stop and continue its work; rm "
 	"removes a group without processes; audit compares its ledger with the "
-	"driver; verify tests that limits are enforced.\vGPUs are numbered as "
+	"driver; verify tests that limits are enforced; doctor says whether a "
+	"process is limited, and if not, why.\vGPUs are numbered as "
 	"nvidia-smi numbers them. " GK_ARG_SIZES
 	"\n\nExit status: that of CMD; 127 if it is not found; 126 if it "
 	"cannot be run; 2 for wrong usage; 1 for other errors.",
@@ -132,21 +134,25 @@ static int run_command(int argc, char **argv)
 /* The additional options of a verb. */
 enum more { PLAIN, WISH, INTERVAL, AUDIT, VERIFY };
 
+#define NO_GROUP "no group; `gpukit limit ls` lists them"
+
 static const struct verb {
 	const char *name;
-	bool needs_name;
+	const char *lacks; /* printed if its argument is missing; or NULL */
 	enum more more;
 	int (*run)(struct limit_ask *ask);
 } verbs[LIMIT_VERBS] = {
-    [LIMIT_LS] = {"ls", false, PLAIN, limit_ls},
-    [LIMIT_SHOW] = {"show", false, PLAIN, limit_show},
-    [LIMIT_TOP] = {"top", false, INTERVAL, limit_top},
-    [LIMIT_SET] = {"set", true, WISH, limit_set},
-    [LIMIT_SUSPEND] = {"suspend", true, PLAIN, limit_suspend},
-    [LIMIT_RESUME] = {"resume", true, PLAIN, limit_resume},
-    [LIMIT_RM] = {"rm", true, PLAIN, limit_rm},
-    [LIMIT_AUDIT] = {"audit", true, AUDIT, limit_audit},
-    [LIMIT_VERIFY] = {"verify", false, VERIFY, limit_verify},
+    [LIMIT_LS] = {"ls", NULL, PLAIN, limit_ls},
+    [LIMIT_SHOW] = {"show", NULL, PLAIN, limit_show},
+    [LIMIT_TOP] = {"top", NULL, INTERVAL, limit_top},
+    [LIMIT_SET] = {"set", NO_GROUP, WISH, limit_set},
+    [LIMIT_SUSPEND] = {"suspend", NO_GROUP, PLAIN, limit_suspend},
+    [LIMIT_RESUME] = {"resume", NO_GROUP, PLAIN, limit_resume},
+    [LIMIT_RM] = {"rm", NO_GROUP, PLAIN, limit_rm},
+    [LIMIT_AUDIT] = {"audit", NO_GROUP, AUDIT, limit_audit},
+    [LIMIT_VERIFY] = {"verify", NULL, VERIFY, limit_verify},
+    [LIMIT_DOCTOR] = {"doctor", "no process; give its pid", PLAIN,
+		      limit_doctor},
 };
 
 static const struct argp_option verb_options[] = {
@@ -183,8 +189,8 @@ static void take_name(struct argp_state *state, struct verb_input *input,
 		argp_error(state,
 			   "unexpected argument '%s'; this takes no name", arg);
 	if (input->ask.name)
-		argp_error(state, "two names, '%s' and '%s'; give one",
-			   input->ask.name, arg);
+		argp_error(state, "unexpected argument '%s' after '%s'", arg,
+			   input->ask.name);
 	input->ask.name = arg;
 }
 
@@ -219,9 +225,8 @@ static error_t parse_verb(int key, char *arg, struct argp_state *state)
 		take_name(state, input, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (input->verb->needs_name && !input->ask.name)
-			argp_error(state,
-				   "no group; `gpukit limit ls` lists them");
+		if (input->verb->lacks && !input->ask.name)
+			argp_error(state, "%s", input->verb->lacks);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -314,6 +319,12 @@ const struct argp limit_argps[LIMIT_VERBS] = {
 	"are given), and prints what was granted and what the driver reports. "
 	"Exit status 1 if they differ.",
 	verify_child),
+    [LIMIT_DOCTOR] = VERB_ARGP(
+	"PID",
+	"Says whether a running process is limited, by which group and "
+	"library, and what it holds; if it is not, says why and what to do. "
+	"Exit status 1 if it is not limited as it should be.",
+	NULL),
 };
 
 static int run_verb(enum limit_verb which, int argc, char **argv)

@@ -52,6 +52,7 @@ enum limit_verb {
 	LIMIT_RM,
 	LIMIT_AUDIT,
 	LIMIT_VERIFY,
+	LIMIT_DOCTOR,
 	LIMIT_VERBS,
 };
 extern const struct argp limit_argp, limit_argps[LIMIT_VERBS];
@@ -196,14 +197,20 @@ void limit_list_text(struct gk_buf *out, const struct limit_views *views,
 /* Adds everything that is known about one group. */
 void limit_view_text(struct gk_buf *out, const struct limit_view *view,
 		     size_t columns);
+/* Adds "memory: 4GiB of each GPU", `between`, and the same of time. */
+void limit_limits_text(struct gk_buf *out, const struct gkl_policy *policy,
+		       const char *between);
 /* Adds JSON as described by docs/limit.schema.json. */
 void limit_views_json(struct gk_buf *out, const struct limit_views *views,
 		      bool one_line);
 
+/* Writes a buffer to stdout and frees it. Returns an exit code. */
+int limit_write_out(struct gk_buf *out);
+
 /* ---- subcommands: they return exit codes ---- */
 
 struct limit_ask {
-	const char *name; /* NULL: no group was named */
+	const char *name; /* NULL: no group was named; doctor: a pid */
 	bool json;
 	struct limit_wish wish; /* used by set */
 	uint64_t interval_ns;   /* used by top and audit */
@@ -221,6 +228,7 @@ int limit_resume(struct limit_ask *ask);
 int limit_rm(struct limit_ask *ask);
 int limit_audit(struct limit_ask *ask);
 int limit_verify(struct limit_ask *ask);
+int limit_doctor(struct limit_ask *ask);
 
 /*
  * Prints a line that says why a group cannot be opened, made or removed, and

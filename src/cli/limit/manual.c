@@ -74,5 +74,11 @@ const struct gk_manual_page limit_pages[] = {
     WITHIN("rm", LIMIT_RM, "removes a group"),
     WITHIN("audit", LIMIT_AUDIT, "compares a ledger with the driver"),
     WITHIN("verify", LIMIT_VERIFY, "tests that limits are enforced"),
+    {
+	.name = "limit doctor",
+	.summary = "says whether a process is limited",
+	.within = true,
+	.argp = &limit_argps[LIMIT_DOCTOR],
+    },
     {.name = NULL},
 };

@@ -166,7 +166,14 @@ static void put_limits(struct gk_buf *out, const char *what,
 		put(out, values[i]);
 		gk_buf_printf(out, " of GPU %u", i);
 	}
-	gk_buf_putc(out, '\n');
+}
+
+void limit_limits_text(struct gk_buf *out, const struct gkl_policy *policy,
+		       const char *between)
+{
+	put_limits(out, "memory", policy->memory, put_memory);
+	gk_buf_puts(out, between);
+	put_limits(out, "time", policy->compute, put_share);
 }
 
 static void put_policy(struct gk_buf *out, const struct limit_view *view)
@@ -174,9 +181,8 @@ static void put_policy(struct gk_buf *out, const struct limit_view *view)
 	const struct gkl_policy *policy = &view->policy;
 
 	gk_buf_printf(out, "group: %s\npath: %s\n", view->name, view->path);
-	put_limits(out, "memory", policy->memory, put_memory);
-	put_limits(out, "time", policy->compute, put_share);
-	gk_buf_printf(out, "policy: %s, priority %" PRIu64 "%s\n",
+	limit_limits_text(out, policy, "\n");
+	gk_buf_printf(out, "\npolicy: %s, priority %" PRIu64 "%s\n",
 		      limit_rules[policy->rule % 4], policy->priority,
 		      policy->suspended ? ", suspended" : "");
 	gk_buf_printf(out, "contexts: %s\n",

@@ -15,7 +15,7 @@
 
 /* ---- writing ---- */
 
-static int write_out(struct gk_buf *out)
+int limit_write_out(struct gk_buf *out)
 {
 	int code = GK_EXIT_OK;
 
@@ -34,7 +34,7 @@ static int write_json(const struct limit_views *views)
 	struct gk_buf out = {0};
 
 	limit_views_json(&out, views, false);
-	return write_out(&out);
+	return limit_write_out(&out);
 }
 
 /* ---- looking ---- */
@@ -51,7 +51,7 @@ int limit_ls(struct limit_ask *ask)
 		code = write_json(&views);
 	} else {
 		limit_list_text(&out, &views, limit_columns());
-		code = write_out(&out);
+		code = limit_write_out(&out);
 	}
 	limit_views_free(&views);
 	return code;
@@ -66,7 +66,7 @@ static int show_only(struct limit_views *views, bool json)
 	if (json)
 		return write_json(views);
 	limit_view_text(&out, &views->all[0], limit_columns());
-	return write_out(&out);
+	return limit_write_out(&out);
 }
 
 static int refuse_choice(const struct limit_views *views)

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gpukit limit doctor`: whether a process is limited, and if not, why. Each
+case is a real process of that kind."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+
+import jsonschema
+import pytest
+
+import can
+from conftest import BUILD, GPUKIT, ROOT, clean_env
+from limit_shells import hami
+from limit_tools import LIBRARY, directory, fails, make
+from stranger import NOBODY, run_as
+
+# pylint: disable=redefined-outer-name
+HOLD = os.path.join(BUILD, "tests", "limit", "test_alloc_hold")
+
+
+@contextlib.contextmanager
+def running(*command, until=b"", **env):
+    """A process that lives until the end of the block, after it has printed a
+    line that begins with `until`."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, env=env) as process:
+        line = process.stdout.readline()
+        assert line.startswith(until), line
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+            process.wait(60)
+
+
+def waiting(*before, **env):
+    """A process without GPUs."""
+    return running(*before, "sh", "-c", "echo here; read line; :",
+                   until=b"here", **env)
+
+
+def holding(size, *before, **env):
+    return running(*before, HOLD, size, until=b"holding", **env)
+
+
+def limited(name, *options):
+    return [GPUKIT, "limit", "--group", name, *options, "--"]
+
+
+def told(pid, env=None, status=0):
+    """{check: (state, finding, do)} of a process, as JSON and as text."""
+    where = clean_env(**(env or {}))
+    done = subprocess.run([GPUKIT, "limit", "doctor", str(pid), "--json"],
+                          text=True, capture_output=True, env=where,
+                          check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (status, ""), done
+    answer = json.loads(done.stdout)
+    with open(os.path.join(ROOT, "docs", "limit.schema.json"),
+              encoding="utf-8") as f:
+        schema = json.load(f)
+    jsonschema.validate(answer, schema["$defs"]["doctor"])
+    assert answer["pid"] == pid
+    assert answer["limited"] == (status == 0)
+    text = subprocess.run([GPUKIT, "limit", "doctor", str(pid)], text=True,
+                          capture_output=True, env=where, check=False,
+                          timeout=60).stdout
+    for check in answer["checks"]:
+        # A ledger's numbers may change between both.
+        assert check["state"] == "absent" or check["title"] in text
+        assert not check["do"] or f"do: {check['do']}\n" in text
+    return {check["id"]: (check["state"], check["finding"], check["do"])
+            for check in answer["checks"]}
+
+
+def test_a_limited_process(machine, group):
+    env = machine("--gpus", "h100-80gb-hbm3").env
+    with holding("2GiB", *limited(group, "--memory", "2GiB"),
+                 **clean_env(**env)) as process:
+        found = told(process.pid, env)
+        assert found["library"] == ("ok", LIBRARY, None)
+        assert found["limits"] == (
+            "ok", f"group {group}; memory: 2048MiB of each GPU; "
+                  "time: 100% of each GPU", None)
+        state, text, todo = found["ledger"]
+        assert (state, todo) == (
+            "warn", f"if it needs more: gpukit limit set {group} "
+                    "--memory SIZE")
+        one, = ask(group)["processes"]
+        used = one["devices"][0]["memory_used_bytes"]
+        assert f"holds {used >> 20}MiB of GPU 0; 1 allocation refused" in text
+        assert found["driver"] == (
+            "ok", f"it lists the process with {used >> 20}MiB of GPU 0, as "
+                  "the ledger does", None)
+
+
+def ask(name):
+    done = subprocess.run([GPUKIT, "limit", "show", name, "--json"],
+                          capture_output=True, env=clean_env(), check=True)
+    return json.loads(done.stdout)["groups"][0]
+
+
+def test_a_process_that_has_not_used_a_gpu(group):
+    with waiting(*limited(group, "--memory", "2GiB"), **clean_env()) as one:
+        found = told(one.pid)
+        assert found["ledger"][:2] == ("ok", "it has not used a GPU yet")
+        assert found["driver"][0] == "unknown"
+        assert "no NVIDIA driver" in found["driver"][1]
+
+
+def test_suspended_and_without_limits(gpukit, group):
+    make(gpukit, group)
+    with waiting(*limited(group), **clean_env()) as process:
+        state, text, todo = told(process.pid)["limits"]
+        assert (state, todo) == (
+            "warn", f"gpukit limit set {group} --memory SIZE")
+        assert "limits nothing" in text
+        gpukit.ok("limit", "suspend", group)
+        state, text, todo = told(process.pid)["limits"]
+        assert (state, todo) == ("warn", f"gpukit limit resume {group}")
+        gpukit.ok("limit", "resume", group)
+
+
+def test_a_limit_below_a_context(machine, shell, tmp_path):
+    env = hami(machine("--gpus", "h100-80gb-hbm3"), tmp_path / "x.cache",
+               "100m")
+    program = shell(env)
+    assert program("cu_init()") == 0
+    assert program("use(0)") != 0
+    state, text, todo = told(program.pid, status=1)["limits"]
+    assert (state, todo) == (
+        "bad", f"gpukit limit set {tmp_path}/x.cache --memory SIZE")
+    assert "a context on GPU 0 needs 518" in text
+
+
+def test_a_process_without_limits(machine):
+    env = machine("--gpus", "h100-80gb-hbm3").env
+    with waiting(**clean_env()) as process:
+        found = told(process.pid, env, status=1)
+        assert found["library"][0] == "absent"
+        assert found["limits"][0] == "bad"
+        assert "gpukit limit -- CMD" in found["limits"][2]
+        assert found["driver"] == ("ok", "it does not list the process", None)
+
+
+def test_a_process_that_uses_a_gpu_without_limits(machine):
+    made = machine("--gpus", "h100-80gb-hbm3", "--load", "train:0,mem=4GiB")
+    done = subprocess.run([GPUKIT, "stat", "--json"], capture_output=True,
+                          env=clean_env(**made.env), check=True)
+    load, = json.loads(done.stdout)["devices"][0]["processes"]
+    found = told(load["pid"], made.env, status=1)
+    assert found["driver"] == (
+        "bad", "it lists the process with 4096MiB of GPU 0, which no ledger "
+               "counts", "end it, and start it within limits")
+
+
+def test_the_preloaded_library_is_lost(group, gpukit):
+    make(gpukit, group, "--memory", "2GiB")
+    path = os.path.join(directory(), group)
+    with waiting(**clean_env(GPUKIT_LIMIT_GROUP=path)) as process:
+        found = told(process.pid, status=1)
+        assert found["library"][0] == "bad"
+        assert "no libvgpu.so in its LD_PRELOAD" in found["library"][1]
+        assert found["limits"][0] == "ok"
+        assert found["ledger"][0] == "unknown"
+
+
+def test_the_preloaded_library_is_missing(group, gpukit, tmp_path):
+    make(gpukit, group, "--memory", "2GiB")
+    path = os.path.join(directory(), group)
+    missing = str(tmp_path / "libvgpu.so")
+    with waiting(**clean_env(GPUKIT_LIMIT_GROUP=path,
+                             LD_PRELOAD=missing)) as process:
+        state, text, _ = told(process.pid, status=1)["library"]
+        assert (state, text) == (
+            "bad", f"it is to preload {missing}, which it cannot read: "
+                   "No such file or directory")
+
+
+def compiled(tmp_path, name, *flags, source="int gpukit_nothing;\n"):
+    program = tmp_path / name
+    done = subprocess.run(["cc", "-xc", "-", "-o", program, *flags],
+                          input=source, text=True, capture_output=True,
+                          check=False)
+    assert done.returncode == 0, done
+    return str(program)
+
+
+WAITS = """
+#include <stdio.h>
+int main(void) { puts("here"); fflush(stdout); return getchar() > 0; }
+"""
+
+
+@pytest.mark.parametrize("flag", ["-static", "-static-pie"])
+def test_a_static_program(group, tmp_path, flag):
+    program = compiled(tmp_path, "waits", flag, source=WAITS)
+    with running(*limited(group, "--memory", "2GiB"), program, until=b"here",
+                 **clean_env()) as process:
+        state, text, todo = told(process.pid, status=1)["library"]
+        assert state == "bad"
+        assert "statically linked" in text
+        assert "link it dynamically" in todo
+
+
+def test_a_program_of_other_rights(group, tmp_path):
+    can.need("other-users")
+    program = compiled(tmp_path, "waits", source=WAITS)
+    os.chown(program, 12345, 12345)
+    os.chmod(program, 0o4755)
+    tmp_path.chmod(0o755)
+    with running(*limited(group, "--memory", "2GiB"), program, until=b"here",
+                 **clean_env()) as process:
+        state, text, _ = told(process.pid, status=1)["library"]
+        assert state == "bad"
+        assert "set-user-ID" in text
+
+
+def test_another_limiters_library(tmp_path):
+    library = compiled(tmp_path, "libvgpu.so", "-shared", "-fPIC")
+    with waiting(**clean_env(LD_PRELOAD=library,
+                             CUDA_DEVICE_MEMORY_LIMIT="2g")) as process:
+        state, text, todo = told(process.pid, status=1)["library"]
+        assert state == "bad"
+        assert text.startswith(f"{library} is not gpukit's")
+        assert "LIMIT-HAMI.md" in todo
+
+
+def test_a_replaced_library(tmp_path, group, gpukit):
+    make(gpukit, group, "--memory", "2GiB")
+    library = str(tmp_path / "libvgpu.so")
+    shutil.copy(LIBRARY, library)
+    path = os.path.join(directory(), group)
+    with waiting(**clean_env(GPUKIT_LIMIT_GROUP=path,
+                             LD_PRELOAD=library)) as process:
+        os.remove(library)
+        state, text, todo = told(process.pid)["library"]
+        assert state == "warn"
+        assert text.startswith(f"{library} was replaced or removed")
+        assert "restart" in todo
+
+
+def test_hamis_variables(tmp_path):
+    region = str(tmp_path / "x.cache")
+    env = {"LD_PRELOAD": LIBRARY, "CUDA_DEVICE_MEMORY_SHARED_CACHE": region,
+           "CUDA_DEVICE_MEMORY_LIMIT": "2g"}
+    with waiting(**clean_env(**env)) as process:
+        state, text, _ = told(process.pid)["limits"]
+        assert state == "ok"
+        assert f"{region} is made when it uses a GPU" in text
+    env["CUDA_DEVICE_MEMORY_LIMIT"] = "a lot"
+    with waiting(**clean_env(GPUKIT_LOG="off", **env)) as process:
+        found = told(process.pid, status=1)
+        assert found["limits"][0] == "bad"
+        assert found["limits"][1].startswith(
+            "CUDA_DEVICE_MEMORY_LIMIT=a lot is not a size")
+        assert "refused" in found["limits"][1]
+        assert found["messages"][0] == "warn"
+
+
+def test_its_own_variables_do_not_matter():
+    """The doctor's environment says nothing about another process."""
+    with waiting(**clean_env()) as process:
+        found = told(process.pid, {"CUDA_DEVICE_MEMORY_LIMIT": "a lot"},
+                     status=1)
+        assert found["limits"][1].startswith("none: ")
+
+
+def test_a_process_in_another_mount_namespace(tmp_path):
+    """Paths are those of the process, not the doctor's."""
+    can.need("mounts-of-root")
+    library = str(tmp_path / "inside" / "libvgpu.so")
+    os.mkdir(tmp_path / "inside")
+    script = (f"mount -t tmpfs none {tmp_path}/inside && "
+              f"cp {LIBRARY} {library} && export LD_PRELOAD={library} && "
+              "exec sh -c 'echo here; read line; :'")
+    with running("unshare", "-m", "sh", "-c", script, until=b"here",
+                 **clean_env(CUDA_DEVICE_MEMORY_LIMIT="2g")) as process:
+        assert not os.path.exists(library)
+        assert told(process.pid)["library"] == ("ok", library, None)
+
+
+def test_mps_limits():
+    with waiting(**clean_env(
+            CUDA_MPS_ACTIVE_THREAD_PERCENTAGE="30")) as process:
+        state, text, _ = told(process.pid)["limits"]
+        assert (state, "MPS" in text) == ("ok", True)
+
+
+def test_other_answers(gpukit):
+    fails(gpukit("limit", "doctor", "none"), 2, "pid", "'none'")
+    fails(gpukit("limit", "doctor"), 2, "no process")
+    fails(gpukit("limit", "doctor", "2147483647"), 1, "no process 2147483647")
+    with subprocess.Popen(["true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        fails(gpukit("limit", "doctor", str(process.pid)), 1, "has ended")
+
+
+def test_a_strangers_process(open_build):
+    with waiting("setpriv", "--reuid", str(NOBODY), "--clear-groups",
+                 **clean_env()) as process:
+        assert told(process.pid, status=1)["limits"][0] == "bad"
+    done = run_as(NOBODY, os.path.join(open_build, "bin", "gpukit"), "limit",
+                  "doctor", os.getpid())
+    fails(done, 1, "Permission denied", "as root")
