@@ -312,6 +312,30 @@ static void the_log_goes_on_when_its_program_closes_all(void **state)
 	assert_int_equal(lines(text), 2);
 }
 
+static void tell_twice(void)
+{
+	gk_log_tell("a line");
+	gk_log(GK_LOG_ERROR, "another");
+}
+
+/* Callers report errno after they have logged. */
+static void a_failed_write_leaves_errno_alone(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		dup2(open("/dev/full", O_WRONLY), STDERR_FILENO);
+		setenv("GPUKIT_LOG", "error", 1);
+		errno = 77;
+		tell_twice();
+		_exit(errno == 77 ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +348,7 @@ int main(void)
 	    cmocka_unit_test(a_program_may_have_closed_its_descriptors),
 	    cmocka_unit_test(a_file_of_the_program_is_never_written_to),
 	    cmocka_unit_test(the_log_goes_on_when_its_program_closes_all),
+	    cmocka_unit_test(a_failed_write_leaves_errno_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
