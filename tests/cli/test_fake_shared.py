@@ -78,6 +78,13 @@ def shared(open_build):
         one.stop()
 
 
+def energies(one, user):
+    """The energies of all GPUs, as a new program of the user sees them."""
+    done = one.run(user, "stat", "--json")
+    assert done.returncode == 0, done.stderr
+    return [d["energy_joules"] for d in json.loads(done.stdout)["devices"]]
+
+
 def frames(process):
     """The temperatures of GPU 0 in a daemon's snapshots."""
     for line in process.stdout:
@@ -192,3 +199,44 @@ def test_a_directory_of_somebody_else_is_refused(open_build):
         one_line(done, 1, f"{directory} belongs to somebody else")
     finally:
         os.rmdir(directory)
+
+
+def test_counters_are_the_owners_and_never_fall(shared):
+    """Hours pass in which nobody looks: the launcher computes them."""
+    one = shared(OWNER, "--shared", "--gpus", "h100:8", "--speed", "1000",
+                 "--load", "infer")
+    time.sleep(6)
+    before, daemons = energies(one, DAEMON), []
+    for _ in range(3):
+        owners = energies(one, OWNER)
+        # The owner's programs see this moment, the others a little later.
+        time.sleep(0.5)
+        daemons.append(energies(one, DAEMON))
+        for early, middle, late in zip(before, owners, daemons[-1]):
+            assert 0 < early <= middle <= late
+        before = daemons[-1]
+
+
+def test_a_launcher_that_is_killed_leaves_counters_that_do_not_fall(
+        open_build):
+    one = Shared(open_build, 0, "--shared", "--gpus", "h100:2", "--load",
+                 "train")
+    daemon = one.start(DAEMON, "stat", "--json-lines", "--watch=0.1")
+    seen = []
+    try:
+        for line in daemon.stdout:
+            seen.append([d["energy_joules"]
+                         for d in json.loads(line)["devices"]])
+            if len(seen) == 10:
+                one.process.kill()
+                one.process.communicate(timeout=20)
+            if len(seen) == 50:
+                break
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=20)
+        os.remove(one.path)
+    assert len(seen) == 50
+    for before, after in zip(seen, seen[1:]):
+        assert all(a <= b for a, b in zip(before, after)), (before, after)
+    assert seen[-1][0] > seen[20][0]  # time goes on without the launcher

@@ -57,6 +57,11 @@ struct gkf_file {
 	 * model).
 	 */
 	_Atomic uint64_t driver_busy_ns;
+	/*
+	 * When the launcher of a shared machine last computed the state of all
+	 * devices (CLOCK_BOOTTIME); see follow.h.
+	 */
+	_Atomic uint64_t kept_ns;
 	/* Number of calls of each function, by row of nvml.def. */
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];
 	/*

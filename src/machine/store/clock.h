@@ -39,8 +39,11 @@ GKF_API uint64_t gkf_real_until(const struct gkf_machine *m,
  */
 int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
 
-/* Stops the clock of a copy. The caller holds the lock (writers_lock.h). */
-void gkf_clock_stop_copy(struct gkf_machine *m);
+/*
+ * Stops the clock of a copy at a moment of its past. The caller holds the lock
+ * (writers_lock.h).
+ */
+void gkf_clock_stop_copy(struct gkf_machine *m, uint64_t machine_ns);
 
 /*
  * Advances machine time by ns at once, with all effects that the processes

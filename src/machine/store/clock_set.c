@@ -50,10 +50,19 @@ static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
 	return 0;
 }
 
-void gkf_clock_stop_copy(struct gkf_machine *m)
+void gkf_clock_stop_copy(struct gkf_machine *m, uint64_t machine_ns)
 {
+	struct gkf_clock c = gkf_clock_get(m);
+
 	GK_ASSERT(gkf_lock_held(m));
-	put_stretch(m, 0, 0, false);
+	if (c.speed)
+		atomic_store(&m->file->run_speed, c.speed);
+	c = (struct gkf_clock){
+	    .real_ns = gk_boot_ns(),
+	    .machine_ns = machine_ns,
+	    .wall_ns = gkf_wall_us(m, machine_ns) * GK_NS_PER_US,
+	};
+	gk_pair_write(&m->file->clock_seq, m->file->clock, &c, sizeof c);
 }
 
 int gkf_clock_speed(struct gkf_machine *m, uint64_t speed)

@@ -13,8 +13,8 @@
 #include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
-#include "machine/store/copy_bound.h"
 #include "machine/store/emptied.h"
+#include "machine/store/follow.h"
 #include "machine/store/gate.h"
 #include "machine/store/gate_new.h"
 #include "machine/store/process/identity.h"
@@ -37,9 +37,6 @@
 
 #define DEFAULT_NAME "default"
 #define PATH_CAP     4096
-
-/* How old a copy of a shared machine may get: a bin and a half. */
-#define FOLLOW_NS (250 * GK_NS_PER_MS)
 
 int gkf_machine_path(const char *name, char *ret_path, size_t cap)
 {
@@ -296,55 +293,6 @@ static int read_all(int fd, char *to, size_t size)
 }
 
 /*
- * Stops the clock; the copy then only advances to the time that the clock
- * shows. The caller holds the lock.
- */
-static void freeze_copy(struct gkf_machine *m)
-{
-	GK_ASSERT(gkf_lock_held(m));
-	gkf_clock_stop_copy(m);
-	atomic_store(&m->file->permission, GKF_PERMIT_NONE);
-	gkf_copy_bound(m);
-	m->copied = true;
-}
-
-/* Makes a copy follow a file that its owner shares. */
-static void follow_file(struct gkf_machine *m, int fd)
-{
-	void *source;
-
-	if (!m->file->shared)
-		return;
-	source = mmap(NULL, m->size, PROT_READ, MAP_SHARED, fd, 0);
-	if (source == MAP_FAILED)
-		return;
-	gk_truncated_watch(source, m->size, &m->damaged);
-	m->source = source;
-	m->followed_ns = gk_mono_ns();
-}
-
-/*
- * Other threads may read the copy during this: they find what they would find
- * in the file itself. Threads that compute hold the lock.
- */
-void gkf_machine_follow(struct gkf_machine *m)
-{
-	uint64_t now, last;
-
-	if (__builtin_expect(!m->source, 1))
-		return;
-	now = gk_mono_ns();
-	last = atomic_load(&m->followed_ns);
-	if (now - last < FOLLOW_NS ||
-	    !atomic_compare_exchange_strong(&m->followed_ns, &last, now) ||
-	    gkf_lock_to_compute(m))
-		return;
-	memcpy(m->file, m->source, m->size);
-	freeze_copy(m);
-	gkf_unlock(m);
-}
-
-/*
  * Copies the current state of another user's machine, because that user may
  * overwrite it.
  */
@@ -373,9 +321,9 @@ static int copy_machine(int fd, const struct gkf_above *above,
 		gkf_machine_close(*ret);
 		return r;
 	}
-	freeze_copy(*ret);
+	gkf_copy_freeze(*ret);
 	gkf_unlock(*ret);
-	follow_file(*ret, fd);
+	gkf_copy_follow(*ret, fd);
 	return 0;
 }
 

@@ -38,6 +38,7 @@ struct gkf_machine {
 	/* The file that a copy follows, mapped for reading; NULL: none. */
 	void *source;
 	_Atomic uint64_t followed_ns; /* when it was copied last */
+	uint64_t shown_ns; /* the machine time at which a copy stands still */
 	/* A bit for each device whose lock timed out. */
 	_Atomic uint64_t stuck_books;
 	_Atomic uint64_t glance_ns; /* reap.c: when to check owners again */

@@ -5,12 +5,14 @@
  */
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/min.h"
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/command.h"
 #include "cli/fake/fake.h"
 #include "cli/where.h"
 #include "machine/store/clock.h"
+#include "machine/store/follow.h"
 #include "machine/store/machine.h"
 
 #include <errno.h>
@@ -178,18 +180,22 @@ exec_on_machine(char **argv, pid_t launcher)
 #define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
 
 /*
- * Waits for the next signal. If m is not NULL, returns 0 from time to time so
- * that the caller can check whether end_ns has come.
+ * Waits for the next signal. Returns 0 from time to time if the caller must
+ * check whether end_ns has come, or if other users follow the machine.
  */
 static int next_signal(struct gkf_machine *m, uint64_t end_ns, siginfo_t *info)
 {
-	uint64_t left = m ? gkf_real_until(m, end_ns) : 0;
+	uint64_t wait = UINT64_MAX;
 	sigset_t set = held_set();
 	struct timespec timeout;
 
-	if (!m)
+	if (end_ns != UINT64_MAX)
+		wait = gk_min(gkf_real_until(m, end_ns), LOOK_AGAIN_NS);
+	if (gkf_machine_keep(m))
+		wait = gk_min(wait, GKF_KEEP_NS);
+	if (wait == UINT64_MAX)
 		return sigwaitinfo(&set, info);
-	timeout = gk_timespec(left < LOOK_AGAIN_NS ? left : LOOK_AGAIN_NS);
+	timeout = gk_timespec(wait);
 	return sigtimedwait(&set, info, &timeout);
 }
 
@@ -205,9 +211,9 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		fake_children_reap(children);
-		if (m && !gkf_real_until(m, end_ns)) {
+		if (end_ns != UINT64_MAX && !gkf_real_until(m, end_ns)) {
 			kill(pid, SIGTERM);
-			m = NULL; /* sends SIGTERM only once */
+			end_ns = UINT64_MAX; /* sends SIGTERM only once */
 		}
 		if (next_signal(m, end_ns, &info) > 0 &&
 		    info.si_signo != SIGCHLD && info.si_code <= 0)
@@ -233,8 +239,7 @@ int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 	if (!pid)
 		exec_on_machine(argv, launcher);
 	watch = fake_watch_begin(pid);
-	code = await_command(pid, end_ns == UINT64_MAX ? NULL : m, end_ns,
-			     children);
+	code = await_command(pid, m, end_ns, children);
 	fake_watch_end(watch);
 	return code;
 }
