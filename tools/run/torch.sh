@@ -77,18 +77,47 @@ torch() {
 		${TESTS:+-k "$TESTS"} tests/torch || fail "tests failed"
 }
 
-# real [NAME...]: runs programs from PyPI that are too large for `test`.
+# debian_tree LIST DIR: unpacks the packages of a list (name=version) of Debian
+# into a directory; again when the list changes. Nothing is installed.
+debian_tree() {
+	cmp -s "$1" "$2/.requirements" && return
+	say "unpacking $1"
+	rm -rf "$2"
+	mkdir -p "$2"
+	list=$PWD/$1
+	(
+		cd "$2"
+		apt-get download -qq $(grep -v '^#' "$list") >/dev/null 2>&1
+		for package in *.deb; do
+			dpkg-deb -x "$package" .
+		done
+		rm ./*.deb
+	) || {
+		rm -rf "$2"
+		fail "cannot get the packages of $1: they are Debian 12's"
+	}
+	cp "$1" "$2/.requirements"
+}
+
+# real [NAME...]: runs programs from PyPI, and from Debian, that are too large
+# or too many for `test`.
 real() {
-	[ $# -gt 0 ] || set -- $(basename -s .txt tests/real/*.txt)
+	[ $# -gt 0 ] || set -- $(basename -a -s .py tests/real/test_*.py |
+		sed 's/^test_//')
 	need test
 	build
 	python_packages
 	cuda_toolkit
 	files=
 	for name in "$@"; do
-		[ -f "tests/real/$name.txt" ] ||
-			fail "no program '$name'; there are:" tests/real/*.txt
-		venv_of "tests/real/$name.txt" "build/real/$name"
+		if [ -f "tests/real/$name.txt" ]; then
+			venv_of "tests/real/$name.txt" "build/real/$name"
+		elif [ -f "tests/real/$name.debs" ]; then
+			debian_tree "tests/real/$name.debs" "build/real/$name"
+		else
+			fail "no program '$name'; there are:" tests/real/*.txt \
+				tests/real/*.debs
+		fi
 		files="$files tests/real/test_$name.py"
 	done
 	GPUKIT_BUILD=build build/venv/bin/python -m pytest -q \
