@@ -232,6 +232,22 @@ static void a_collection_fails_with_any_gpu(void **state)
 	assert_true(has(&options, failed));
 }
 
+/* Labels as on dcgm-exporter's pages of 2025. */
+static void dcgm_names_the_last_xid(void **state)
+{
+	struct gk_prometheus options = {.names = GK_NAMES_DCGM};
+
+	(void)state;
+	make_lost(0, false);
+	fixture.devices[0].m[GK_M_XID_LAST] = present(0);
+	assert_true(has(&options, "DCGM_FI_DRIVER_VERSION=\"580.95.05\","
+				  "err_code=\"0\",err_msg=\"No Error\"} 0\n"));
+	fixture.devices[0].m[GK_M_XID_LAST] = present(79);
+	assert_true(has(&options,
+			"err_code=\"79\","
+			"err_msg=\"GPU has fallen off the bus\"} 79\n"));
+}
+
 /* A split GPU has its board's, once. */
 static void dcgm_has_nvlinks_in_its_unit(void **state)
 {
@@ -261,6 +277,7 @@ int main(void)
 	    cmocka_unit_test(only_what_is_shown_is_read),
 	    cmocka_unit_test(no_series_comes_twice),
 	    cmocka_unit_test(a_collection_fails_with_any_gpu),
+	    cmocka_unit_test(dcgm_names_the_last_xid),
 	    cmocka_unit_test(dcgm_has_nvlinks_in_its_unit),
 	};
 

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "format/prometheus/prometheus_part.h"
 
+#include "format/names.h"
 #include "format/units.h"
 
 #include <inttypes.h>
@@ -116,9 +117,20 @@ static const struct gk_value *value_of(const struct gk_snapshot *snap,
 	return &d->m[row->metric];
 }
 
+/* The last Xid is also told by labels; the texts are ours, but for 0. */
+static void xid_labels(int64_t xid, struct gk_buf *out)
+{
+	char number[32];
+
+	snprintf(number, sizeof number, "%" PRId64, xid);
+	gk_label(out, "err_code", number);
+	gk_label(out, "err_msg", xid ? gk_xid_text(xid) : "No Error");
+}
+
 static void add_sample(struct gk_rendering *r, const struct row *row, size_t i)
 {
 	const struct gk_value *v = value_of(r->snap, &r->snap->devices[i], row);
+	struct gk_buf more = {0};
 	char digits[GK_UNITS_MAX];
 
 	if (v->why || !is_told(r->snap, i))
@@ -126,8 +138,13 @@ static void add_sample(struct gk_rendering *r, const struct row *row, size_t i)
 	snprintf(digits, sizeof digits, "%.*f", row->decimals,
 		 row->decimals ? (double)v->v / (double)row->divisor
 			       : (double)(v->v / row->divisor));
-	gk_exposition_sample(&r->text, &row->family, r->device_labels[i].data,
-			     "", digits);
+	if (row->metric == GK_M_XID_LAST)
+		xid_labels(v->v, &more);
+	if (!more.failed)
+		gk_exposition_sample(&r->text, &row->family,
+				     r->device_labels[i].data,
+				     more.data ? more.data : "", digits);
+	gk_buf_free(&more);
 }
 
 /*
