@@ -3,9 +3,11 @@
 now, and change it only if they may."""
 
 import contextlib
+import glob
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import time
@@ -20,12 +22,25 @@ from stranger import NOBODY, become, run_as
 from tools import one_line
 
 OWNER, DAEMON = 12345, NOBODY
+# Users who have nothing but what a test gives them, whatever runs beside it.
+LONELY, OUTSIDER = (first + os.getpid() % 9999 for first in (20000, 30000))
+# No machine is named by the environment.
+UNNAMED = {"GPUKIT_MACHINE": None}
 
 
 @pytest.fixture(autouse=True)
 def as_root(gpukit):
     del gpukit
     can.need("other-users")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_stays():
+    """Removes the directories of the users that exist only here."""
+    yield
+    for user in LONELY, OUTSIDER:
+        for directory in glob.glob(f"/dev/shm/gpukit*-{user}"):
+            shutil.rmtree(directory)
 
 
 class Shared:
@@ -52,7 +67,9 @@ class Shared:
             [self.gpukit, *map(str, words)], text=True, cwd="/",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, preexec_fn=become(user),
-            env=clean_env(HOME="/tmp", **self.env, **env))
+            env={key: value for key, value in
+                 clean_env(HOME="/tmp", **{**self.env, **env}).items()
+                 if value is not None})
 
     def run(self, user, *words, **env):
         with self.start(user, *words, **env) as process:
@@ -76,6 +93,19 @@ def shared(open_build):
     yield start
     for one in started:
         one.stop()
+
+
+def machines(one, user):
+    """What `ctl ls` tells the user: the owner of each machine, and its state.
+    """
+    done = one.run(user, "fake", "ctl", "ls", "--json", **UNNAMED)
+    assert done.returncode == 0, done.stderr
+    table = one.run(user, "fake", "ctl", "ls", **UNNAMED).stdout
+    told = json.loads(done.stdout)
+    for each in told:
+        assert each["name"] in table and each["owner"] in table
+    return {each["name"]: (each["owner"], each["gpus"], each["state"])
+            for each in told}
 
 
 def energies(one, user):
@@ -235,8 +265,80 @@ def test_a_launcher_that_is_killed_leaves_counters_that_do_not_fall(
     finally:
         daemon.terminate()
         daemon.communicate(timeout=20)
-        os.remove(one.path)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(one.path)
     assert len(seen) == 50
     for before, after in zip(seen, seen[1:]):
         assert all(a <= b for a, b in zip(before, after)), (before, after)
     assert seen[-1][0] > seen[20][0]  # time goes on without the launcher
+
+
+def test_machines_that_others_share_are_listed_with_their_owners(shared):
+    one = shared(OWNER, "--shared", "--name", "lab", "--gpus", "h100:2")
+    two = shared(0, "--shared=write", "--gpus", "t4:3")
+    with subprocess.Popen(
+            [one.gpukit, "fake", "-q", "--gpus", "h100", "--", "cat"],
+            stdin=subprocess.PIPE, env=clean_env(HOME="/tmp")) as private:
+        assert one.path == f"/dev/shm/gpukit-shared-{OWNER}/lab"
+        for user in OWNER, DAEMON, 0:
+            told = machines(one, user)
+            assert told[one.path] == (f"user {OWNER}", 2, "running")
+            assert told[two.path] == ("root", 3, "running")
+            assert ("root", 1, "running") not in told.values() or not user
+        os.chmod(one.path, 0o600)
+        assert one.path not in machines(one, DAEMON)
+        assert one.path in machines(one, OWNER)
+        private.stdin.close()
+
+
+def test_a_machine_is_found_by_its_name(shared):
+    name = f"lab{os.getpid()}"
+    one = shared(LONELY, "--shared", "--name", name, "--gpus", "h100:2")
+
+    def show(user, *words):
+        return one.run(user, "fake", "ctl", "show", "0", *words, **UNNAMED)
+
+    for user in LONELY, OUTSIDER:
+        done = show(user, "--name", name)
+        assert done.stdout.startswith(f"machine {one.path}, "), done
+    # The only one of its owner needs no name; others must want it.
+    assert show(LONELY).stdout.startswith(f"machine {one.path}, ")
+    one_line(show(OUTSIDER), 1, "no made-up machine of yours exists",
+             "lists those of others")
+    one_line(show(OUTSIDER, "--name", "none"), 1, "no machine at ", "none")
+    # Of two, the own one is meant; a third user must say which.
+    two = shared(0, "--shared", "--name", name, "--gpus", "t4")
+    assert show(0, "--name", name).stdout.startswith(f"machine {two.path}, ")
+    one_line(show(OUTSIDER, "--name", name), 1,
+             f"which machine: {two.path}, {one.path}? Name it by its path")
+
+
+def test_the_next_launcher_removes_a_shared_orphan(open_build):
+    one = Shared(open_build, LONELY, "--shared")
+    one.process.kill()
+    one.process.communicate(timeout=20)
+    end = time.monotonic() + 20
+    while machines(one, LONELY)[one.path][2] != "orphan":
+        assert time.monotonic() < end
+    assert one.run(0, "fake", "--", "true").returncode == 0
+    assert os.path.exists(one.path)  # it is not root's
+    assert one.run(LONELY, "fake", "--", "true").returncode == 0
+    assert not os.path.exists(one.path)
+
+
+def test_what_strangers_put_among_their_machines_harms_nobody(shared):
+    one = shared(0, "--shared", "--gpus", "t4")
+    directory = f"/dev/shm/gpukit-shared-{OUTSIDER}"
+    os.mkdir(directory, 0o755)
+    try:
+        os.mkfifo(os.path.join(directory, "fifo"))
+        os.symlink(one.path, os.path.join(directory, "link"))
+        for i in range(500):
+            shutil.copy(__file__, os.path.join(directory, f"m{i}"))
+        began = time.monotonic()
+        told = machines(one, DAEMON)
+        assert one.path in told
+        assert not any(name.startswith(directory) for name in told)
+        assert time.monotonic() < began + 20
+    finally:
+        shutil.rmtree(directory)

@@ -190,9 +190,11 @@ int fake_scenario_load(const char *name,
 /* The subcommand `gpukit fake scenario`. */
 int fake_scenario(int argc, char **argv);
 
-/* A machine of this user. */
+/* A machine of this user, or one that another user shares. */
 struct fake_machine {
-	char name[256];
+	/* The name of a machine of this user's own; a path of a shared one. */
+	char name[320];
+	uid_t owner;
 	/*
 	 * The error from opening the machine. If it is set, the members below
 	 * are 0.
@@ -204,13 +206,13 @@ struct fake_machine {
 };
 
 /*
- * Returns all machines of this user, sorted by name. Free the array with
- * free().
+ * Returns the machines of this user, then the shared ones of other users that
+ * this one may read; each sorted by name. Free the array with free().
  */
 unsigned fake_machines(struct fake_machine **ret_machines);
 
 /*
- * Removes machines to which no process is attached and whose launcher is dead.
+ * Removes machines of this user to which no process is attached and whose launcher is dead.
  */
 void fake_remove_orphans(void);
 
@@ -239,6 +241,9 @@ void fake_whose(const char *path, char *ret_text, size_t cap);
  */
 bool fake_trap(const char *path, char *ret_text, size_t cap);
 
+/* Writes the name of a user, or "user UID". */
+void fake_user(uid_t user, char *ret_who, size_t cap);
+
 /* Writes the name of the user who owns the machine at path. */
 void fake_owner(const char *path, char *ret_who, size_t cap);
 
@@ -261,6 +266,14 @@ extern const struct argp fake_models_argp;
  */
 int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 		     size_t cap);
+
+/* Where users share machines: PLACE/PREFIX and the uid. */
+#define FAKE_SHARED_PLACE  "/dev/shm"
+#define FAKE_SHARED_PREFIX "gpukit-shared-"
+
+/* The directories of this user's shared and other machines. */
+void fake_shared_dir(char *ret_dir, size_t cap);
+int fake_private_dir(char *ret_dir, size_t cap);
 
 /* Prints how programs of other users find the machine. */
 void fake_shared_tell(const char *path);

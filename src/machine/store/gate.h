@@ -113,7 +113,7 @@ static inline void gkf_gate_count_cuda(const struct gkf_gate *gate,
 
 /*
  * Brings the copy of a machine that its owner shares up to date, at most every
- * quarter of a second; does nothing for other machines.
+ * eighth of a second; does nothing for other machines.
  */
 GKF_API void gkf_machine_follow(struct gkf_machine *m);
 

@@ -89,6 +89,14 @@ static struct shown write_state(const struct fake_machine *machine)
 	return s;
 }
 
+static struct shown owner_of(const struct fake_machine *machine)
+{
+	struct shown s;
+
+	fake_user(machine->owner, s.name, sizeof s.name);
+	return s;
+}
+
 static int ls_json(const struct fake_machine *machines, unsigned count)
 {
 	json_t *list = json_array();
@@ -96,8 +104,9 @@ static int ls_json(const struct fake_machine *machines, unsigned count)
 
 	for (unsigned i = 0; i < count; i++)
 		json_array_append_new(
-		    list, json_pack("{s:s, s:i, s:i, s:i, s:s}", "name",
-				    write_state(&machines[i]).name, "gpus",
+		    list, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s}", "name",
+				    write_state(&machines[i]).name, "owner",
+				    owner_of(&machines[i]).name, "gpus",
 				    (int)machines[i].gpus, "processes",
 				    (int)machines[i].processes, "launcher",
 				    (int)machines[i].creator, "state",
@@ -106,6 +115,25 @@ static int ls_json(const struct fake_machine *machines, unsigned count)
 	json_decref(list);
 	putchar('\n');
 	return r ? GK_EXIT_FAILURE : GK_EXIT_OK;
+}
+
+static void ls_table(const struct fake_machine *machines, unsigned count)
+{
+	int width = 24;
+
+	for (unsigned i = 0; i < count; i++) {
+		int length = (int)strlen(write_state(&machines[i]).name);
+
+		width = length > width ? length : width;
+	}
+	printf("%-*s %5s %10s %9s  %-12s %s\n", width, "MACHINE", "GPUS",
+	       "PROCESSES", "LAUNCHER", "OWNER", "STATE");
+	for (unsigned i = 0; i < count; i++)
+		printf("%-*s %5u %10u %9d  %-12s %s\n", width,
+		       write_state(&machines[i]).name, machines[i].gpus,
+		       machines[i].processes, (int)machines[i].creator,
+		       owner_of(&machines[i]).name,
+		       machine_state_text(&machines[i]));
 }
 
 int ctl_ls(struct ctl *ctl, int argc, char **argv)
@@ -120,13 +148,7 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 	else if (!count)
 		puts("no machines");
 	else
-		printf("%-24s %5s %10s %9s  %s\n", "MACHINE", "GPUS",
-		       "PROCESSES", "LAUNCHER", "STATE");
-	for (unsigned i = 0; !ctl->json && i < count; i++)
-		printf("%-24s %5u %10u %9d  %s\n",
-		       write_state(&machines[i]).name, machines[i].gpus,
-		       machines[i].processes, (int)machines[i].creator,
-		       machine_state_text(&machines[i]));
+		ls_table(machines, count);
 	free(machines);
 	return code;
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machines.c - finds, checks and opens the machine files of this user. */
+/* machines.c - chooses, checks and opens machine files. */
 #include "base/assert.h"
 #include "base/err.h"
-#include "base/pidstat.h"
 #include "base/str.h"
 #include "cli/fake/fake.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/store/board.h"
-#include "machine/store/process/ledger.h"
-#include "machine/store/process/processes.h"
 #include "machine/store/machine.h"
 #include "machine/trouble/machine.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -24,130 +18,49 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ALL_TYPES (GKF_COMPUTE | GKF_GRAPHICS | GKF_MPS)
-
-static int private_dir(char *dir, size_t cap)
+int fake_private_dir(char *ret_dir, size_t cap)
 {
 	/* Any name will do, because only the directory of the path is used. */
-	int err = gkf_machine_path("x", dir, cap);
+	int err = gkf_machine_path("x", ret_dir, cap);
 
 	if (!err)
-		*strrchr(dir, '/') = '\0';
+		*strrchr(ret_dir, '/') = '\0';
 	return err;
 }
 
-/*
- * Finds out whether the launcher is alive. This is unknown if the launcher is
- * in another pid namespace.
- */
-static void judge_creator(const struct gkf_file *file,
-			  struct fake_machine *machine)
+/* Writes a list of machines, for a message. */
+static void write_names(const struct fake_machine *machines, unsigned count,
+			struct gk_buf *ret_text)
 {
-	struct gk_pidstat stat_line;
-	struct stat ns;
-	int proc;
-
-	machine->creator = file->creator_pid;
-	if (!file->creator_pid)
-		return;
-	if (stat("/proc/self/ns/pid", &ns) || ns.st_ino != file->creator_ns) {
-		machine->creator_foreign = true;
-		return;
-	}
-	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	machine->creator_alive =
-	    !gk_pidstat_read(proc, file->creator_pid, &stat_line) &&
-	    stat_line.start == file->creator_start && stat_line.state != 'Z' &&
-	    stat_line.state != 'X';
-	if (proc >= 0)
-		close(proc);
-}
-
-static void inspect_machine(const char *path, struct fake_machine *machine)
-{
-	struct gkf_machine *m;
-
-	machine->err = gkf_machine_open(path, &m);
-	if (machine->err)
-		return;
-	machine->gpus = gkf_device_count(m);
-	gkf_reap(m, true);
-	for (unsigned i = 0; i < machine->gpus; i++) {
-		unsigned count = 0;
-
-		gkf_processes(m, i, ALL_TYPES, NULL, 0, &count);
-		machine->processes += count;
-	}
-	judge_creator(gkf_machine_file(m), machine);
-	gkf_machine_close(m);
-}
-
-/* Skips hidden files, and files that are still being created. */
-static int is_machine(const struct dirent *entry)
-{
-	size_t len = strlen(entry->d_name);
-
-	return entry->d_name[0] != '.' &&
-	       (len < 4 || strcmp(entry->d_name + len - 4, ".tmp"));
-}
-
-unsigned fake_machines(struct fake_machine **ret_machines)
-{
-	char dir[PATH_MAX], path[PATH_MAX + 256];
-	struct fake_machine *machines;
-	struct dirent **entries = NULL;
-	int n = private_dir(dir, sizeof dir)
-		    ? -1
-		    : scandir(dir, &entries, is_machine, alphasort);
-
-	machines = n > 0 ? calloc((size_t)n, sizeof *machines) : NULL;
-	for (int i = 0; i < n; i++) {
-		if (machines) {
-			gk_str_copy(machines[i].name, sizeof machines[i].name,
-				    entries[i]->d_name);
-			snprintf(path, sizeof path, "%s/%s", dir,
-				 entries[i]->d_name);
-			inspect_machine(path, &machines[i]);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	*ret_machines = machines;
-	return machines ? (unsigned)n : 0;
-}
-
-static bool is_orphan(const struct fake_machine *machine)
-{
-	return !machine->err && machine->creator && !machine->creator_foreign &&
-	       !machine->creator_alive && !machine->processes;
-}
-
-void fake_remove_orphans(void)
-{
-	struct fake_machine *machines;
-	unsigned count = fake_machines(&machines);
-	char path[PATH_MAX];
-
 	for (unsigned i = 0; i < count; i++)
-		if (is_orphan(&machines[i]) &&
-		    !gkf_machine_path(machines[i].name, path, sizeof path))
-			unlink(path);
-	free(machines);
+		gk_buf_printf(ret_text, "%s%s", i ? ", " : "",
+			      machines[i].name);
 }
 
+static bool is_own(const struct fake_machine *machine)
+{
+	return *machine->name != '/' || machine->owner == geteuid();
+}
+
+/* Chooses the only machine of this user. */
 static int choose_only(char *ret_path, size_t cap)
 {
 	struct fake_machine *machines;
-	unsigned count = fake_machines(&machines);
+	unsigned count = fake_machines(&machines), own = 0;
 	struct gk_buf names = {0};
 	int code = 0;
 
-	for (unsigned i = 0; i < count; i++)
-		gk_buf_printf(&names, "%s%s", i ? ", " : "", machines[i].name);
+	while (own < count && is_own(&machines[own]))
+		own++;
+	write_names(machines, own, &names);
 	if (!count)
 		code = fake_failure("no made-up machine exists; `gpukit fake "
 				    "-- CMD` creates one");
-	else if (count > 1)
+	else if (!own)
+		code = fake_failure("no made-up machine of yours exists; "
+				    "`gpukit fake ctl ls` lists those of "
+				    "others, for --name or GPUKIT_MACHINE");
+	else if (own > 1)
 		code = fake_failure(
 		    "which machine: %s? Use --name or set GPUKIT_MACHINE",
 		    names.data ? names.data : "many");
@@ -158,8 +71,43 @@ static int choose_only(char *ret_path, size_t cap)
 	return code;
 }
 
+/* Whether a machine that others can see has this name. */
+static bool is_called(const struct fake_machine *machine, const char *name)
+{
+	const char *slash = strrchr(machine->name, '/');
+
+	return slash && !strcmp(slash + 1, name);
+}
+
+/*
+ * Finds a name among the machines that users share: one of this user, else the
+ * only one of others. Returns 0, also if there is none, or an exit code.
+ */
+static int choose_shared(const char *name, char *ret_path, size_t cap)
+{
+	struct fake_machine *machines;
+	unsigned count = fake_machines(&machines), found = 0;
+	struct gk_buf names = {0};
+	int code = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (is_called(&machines[i], name))
+			machines[found++] = machines[i];
+	write_names(machines, found, &names);
+	if (found > 1 && machines[0].owner != geteuid())
+		code = fake_failure("which machine: %s? Name it by its path",
+				    names.data ? names.data : "many");
+	else if (found)
+		gk_str_copy(ret_path, cap, machines[0].name);
+	gk_buf_free(&names);
+	free(machines);
+	return code;
+}
+
 int fake_choose(const char *name, char *ret_path, size_t cap)
 {
+	int code = 0;
+
 	GK_ASSERT(cap >= PATH_MAX);
 	if (!name)
 		name = getenv("GPUKIT_MACHINE");
@@ -169,25 +117,27 @@ int fake_choose(const char *name, char *ret_path, size_t cap)
 		return fake_usage(
 		    "'%s' is not a machine name; allowed is a name or a path",
 		    name);
+	if (!strchr(name, '/') && access(ret_path, F_OK))
+		code = choose_shared(name, ret_path, cap);
 	/*
 	 * A missing machine is an error here; opening it would create the
 	 * default one.
 	 */
-	if (access(ret_path, F_OK) && errno != EACCES)
+	if (!code && access(ret_path, F_OK) && errno != EACCES)
 		return fake_failure("no machine at %s: %s; `gpukit fake ctl "
 				    "ls` lists them",
 				    ret_path, strerror(errno));
-	return 0;
+	return code;
 }
 
-static void name_owner(const struct stat *st, char *ret_who, size_t cap)
+void fake_user(uid_t user, char *ret_who, size_t cap)
 {
-	struct passwd *owner = getpwuid(st->st_uid);
+	struct passwd *owner = getpwuid(user);
 
 	if (owner)
 		gk_str_copy(ret_who, cap, owner->pw_name);
 	else
-		snprintf(ret_who, cap, "user %u", (unsigned)st->st_uid);
+		snprintf(ret_who, cap, "user %u", (unsigned)user);
 }
 
 /*
@@ -212,14 +162,14 @@ bool fake_trap(const char *path, char *ret_text, size_t cap)
 	const char *trap = dir;
 	struct stat st;
 
-	if (private_dir(dir, sizeof dir) || strncmp(path, dir, strlen(dir)) ||
-	    path[strlen(dir)] != '/')
+	if (fake_private_dir(dir, sizeof dir) ||
+	    strncmp(path, dir, strlen(dir)) || path[strlen(dir)] != '/')
 		return false;
 	if (!is_others(dir, &st))
 		trap = path;
 	if (!is_others(trap, &st))
 		return false;
-	name_owner(&st, who, sizeof who);
+	fake_user(st.st_uid, who, sizeof who);
 	snprintf(
 	    ret_text, cap,
 	    "machine %s: %s belongs to %s, mode %04o; others can write there, "
@@ -235,7 +185,7 @@ void fake_owner(const char *path, char *ret_who, size_t cap)
 
 	gk_str_copy(ret_who, cap, "another user");
 	if (!stat(path, &st))
-		name_owner(&st, ret_who, cap);
+		fake_user(st.st_uid, ret_who, cap);
 }
 
 void fake_whose(const char *path, char *ret_text, size_t cap)
@@ -254,7 +204,7 @@ void fake_whose(const char *path, char *ret_text, size_t cap)
 			 path);
 		return;
 	}
-	name_owner(&st, who, sizeof who);
+	fake_user(st.st_uid, who, sizeof who);
 	snprintf(ret_text, cap,
 		 "machine %s belongs to %s and you may not read and write it "
 		 "(mode %04o); `chmod a+rw` as %s allows it for everybody, or "

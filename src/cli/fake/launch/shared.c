@@ -31,14 +31,19 @@ static int make_shared_dir(const char *dir)
 	return 0;
 }
 
+void fake_shared_dir(char *ret_dir, size_t cap)
+{
+	snprintf(ret_dir, cap, FAKE_SHARED_PLACE "/" FAKE_SHARED_PREFIX "%u",
+		 (unsigned)geteuid());
+}
+
 int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 		     size_t cap)
 {
 	char dir[64], fresh[48];
 	int code, n;
 
-	snprintf(dir, sizeof dir, "/dev/shm/gpukit-shared-%u",
-		 (unsigned)geteuid());
+	fake_shared_dir(dir, sizeof dir);
 	snprintf(fresh, sizeof fresh, attempt ? "run-%d-%u" : "run-%d",
 		 (int)getpid(), attempt);
 	code = make_shared_dir(dir);
