@@ -342,3 +342,28 @@ def test_what_strangers_put_among_their_machines_harms_nobody(shared):
         assert time.monotonic() < began + 20
     finally:
         shutil.rmtree(directory)
+
+
+def test_a_place_that_others_cannot_enter_is_refused(open_build, open_dir):
+    place = os.path.join(open_dir, "mine", "deep")
+    os.makedirs(place)
+    os.chown(place, OWNER, OWNER)
+    os.chown(os.path.dirname(place), OWNER, OWNER)
+    gpukit = os.path.join(open_build, "bin", "gpukit")
+
+    def launch(user, mode):
+        os.chmod(os.path.dirname(place), mode)
+        return run_as(user, gpukit, "fake", "--shared", "--gpus", "t4",
+                      "--name", os.path.join(place, "m"), "--", "true")
+
+    one_line(launch(OWNER, 0o700), 1,
+             f"nobody else may enter {open_dir}/mine (mode 0700)", "--name")
+    for user, mode, who in ((OWNER, 0o710, "user 12345 and its group"),
+                            (0, 0o700, "user 12345")):
+        done = launch(user, mode)
+        assert done.returncode == 0, done.stderr
+        assert (f"only {who} may enter {open_dir}/mine (mode {mode:04o}), "
+                "nobody else") in done.stderr.splitlines()[0]
+    done = launch(OWNER, 0o711)
+    assert done.returncode == 0
+    assert "may enter" not in done.stderr

@@ -69,7 +69,7 @@ static int machine_path(const struct fake_options *a, unsigned attempt,
 	if (n < 0 || (size_t)n >= cap)
 		return fake_failure("--name: %s: %s", name,
 				    n < 0 ? strerror(errno) : "too long");
-	return 0;
+	return a->shared ? fake_shared_check(ret_path) : 0;
 }
 
 static int tell_create(const char *path, int err)

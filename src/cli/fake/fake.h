@@ -212,7 +212,8 @@ struct fake_machine {
 unsigned fake_machines(struct fake_machine **ret_machines);
 
 /*
- * Removes machines of this user to which no process is attached and whose launcher is dead.
+ * Removes machines of this user to which no process is attached and whose
+ * launcher is dead.
  */
 void fake_remove_orphans(void);
 
@@ -274,6 +275,12 @@ int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 /* The directories of this user's shared and other machines. */
 void fake_shared_dir(char *ret_dir, size_t cap);
 int fake_private_dir(char *ret_dir, size_t cap);
+
+/*
+ * Refuses a path that no other user can reach. Returns 0, or an exit status
+ * after a message.
+ */
+int fake_shared_check(const char *path);
 
 /* Prints how programs of other users find the machine. */
 void fake_shared_tell(const char *path);

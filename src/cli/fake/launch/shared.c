@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,10 +59,66 @@ int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 		   : 0;
 }
 
+/*
+ * Finds the first directory on the way to a file that not everybody may enter.
+ * False: there is none, or the way cannot be followed.
+ */
+static bool find_door(const char *path, char *ret_dir, struct stat *ret_st)
+{
+	char real[PATH_MAX];
+	char *slash;
+
+	snprintf(ret_dir, PATH_MAX, "%s", path);
+	slash = strrchr(ret_dir, '/');
+	if (!slash)
+		return false;
+	slash[1] = '\0';
+	if (!realpath(ret_dir, real))
+		return false;
+	for (char *end = real + 1;; *end++ = '/') {
+		end += strcspn(end, "/");
+		snprintf(ret_dir, PATH_MAX, "%.*s", (int)(end - real), real);
+		if (!stat(ret_dir, ret_st) && !(ret_st->st_mode & S_IXOTH))
+			return true;
+		if (!*end)
+			return false;
+	}
+}
+
+int fake_shared_check(const char *path)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	if (!find_door(path, dir, &st) || st.st_mode & S_IXGRP ||
+	    st.st_uid != geteuid())
+		return 0;
+	return fake_failure(
+	    "--shared: nobody else may enter %s (mode %04o), so nobody would "
+	    "see the machine; choose another place with --name, or leave it "
+	    "out",
+	    dir, (unsigned)st.st_mode & 07777);
+}
+
+/* Says who may enter the directory, where not everybody may. */
+static void tell_door(const char *path)
+{
+	char dir[PATH_MAX], who[64];
+	struct stat st;
+
+	if (!find_door(path, dir, &st))
+		return;
+	fake_user(st.st_uid, who, sizeof who);
+	fake_tell("only %s%s may enter %s (mode %04o), nobody else", who,
+		  st.st_mode & S_IXGRP ? " and its group" : "", dir,
+		  (unsigned)st.st_mode & 07777);
+}
+
 void fake_shared_tell(const char *path)
 {
 	char dir[PATH_MAX];
 
+	tell_door(path);
 	if (fake_where("", dir, sizeof dir))
 		*dir = '\0';
 	fprintf(stderr,
