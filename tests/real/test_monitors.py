@@ -159,6 +159,33 @@ assert [tuple(map(int, row)) for row in rows] == [
     for one in OURS], rows
 """
 
+# The module of pynvml that looks like nvidia-smi.
+PYNVML_SMI = """
+from pynvml.smi import nvidia_smi
+
+told = nvidia_smi.getInstance().DeviceQuery(
+    "index,name,uuid,pci.bus_id,driver_version,memory.total,memory.free,"
+    "memory.used,utilization.gpu,utilization.memory,temperature.gpu,"
+    "power.draw,pstate,clocks.current.sm,clocks.current.memory,clocks.gr,"
+    "clocks.mem,fan.speed")
+for gpu, one in zip(told["gpu"], OURS, strict=True):
+    assert (gpu["product_name"], gpu["uuid"]) == (one["name"], one["uuid"])
+    assert gpu["pci"]["pci_bus_id"] == one["bus_id"]
+    assert [gpu["fb_memory_usage"][key] * MIB
+            for key in ("total", "free", "used")] == [
+        one["memory_total_bytes"], one["memory_free_bytes"], in_use(one)]
+    assert gpu["utilization"]["gpu_util"] == one["gpu_utilization_percent"]
+    assert gpu["utilization"]["memory_util"] == one[
+        "memory_utilization_percent"]
+    assert gpu["temperature"]["gpu_temp"] == one["temperature_celsius"]
+    assert gpu["power_readings"]["power_draw"] == one["power_watts"]
+    assert gpu["clocks"]["sm_clock"] * 1000000 == one["sm_clock_hertz"]
+    assert gpu["clocks"]["mem_clock"] * 1000000 == one["memory_clock_hertz"]
+    fan = one["fan_speed_percent"]
+    assert gpu["fan_speed"] == ("N/A" if fan is None else fan)
+    assert gpu["performance_state"] == f"P{one['performance_state']}"
+"""
+
 GPUVIEW = """
 from gpuview.core import my_gpustat
 
@@ -206,7 +233,8 @@ for gpu, one in zip(json.loads(told)["gpu"], OURS, strict=True):
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-@pytest.mark.parametrize("script", [PY3NVML, GPUVIEW, GPULINK, GLANCES], ids=[
-    "py3nvml", "gpuview", "gpulink", "glances"])
+@pytest.mark.parametrize("script", [
+    PY3NVML, PYNVML_SMI, GPUVIEW, GPULINK, GLANCES], ids=[
+    "py3nvml", "pynvml.smi", "gpuview", "gpulink", "glances"])
 def test_of_nvml(script, driver):
     MONITORS.compare(script, *MACHINE, "--driver", str(driver))
