@@ -496,11 +496,11 @@ def test_a_target_temperature(machine):
         + DONE)
     assert smi("-gtt", "20") == (
         2, "Provided target temperature 20 C is not a valid target temperature "
-        f"which should be between 65 C and 93 C for GPU {gpu}\n" + STOPPED)
+        f"which should be between 65 C and 91 C for GPU {gpu}\n" + STOPPED)
     for odd in ("94", "4294967295", "2147483648"):
         assert smi("-gtt", odd) == (
             2, f"Provided target temperature {odd} C is not a valid target "
-            "temperature which should be between 65 C and 93 C for GPU "
+            "temperature which should be between 65 C and 91 C for GPU "
             f"{gpu}\n" + STOPPED)
     status, out = smi("-q", "-d", "TEMPERATURE")
     assert status == 0 and "GPU Target Temperature" in out

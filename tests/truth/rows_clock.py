@@ -7,7 +7,7 @@ import pynvml
 
 from nvml_client import INT, UINT, ULL, Refused, answer, made, structure
 from rows_modes import get, put
-from truth import Changes, Constant, Ctl, Load, Sets, of_device
+from truth import (Changes, Constant, Ctl, Load, Sets, if_known, of_device)
 
 SM, MEMORY, VIDEO = (pynvml.NVML_CLOCK_SM, pynvml.NVML_CLOCK_MEM,
                      pynvml.NVML_CLOCK_VIDEO)
@@ -43,6 +43,13 @@ PERF_TEXT = structure(("version", UINT), ("text", ctypes.c_char * 2048),
                       version=1)
 VIOLATION = pynvml.c_nvmlViolationTime_t
 OFFSET = pynvml.c_nvmlClockOffset_t
+
+
+def memory_of_applications(profile):
+    """GeForce boards have no applications clocks."""
+    if profile["brand"] == "GEFORCE":
+        return Refused("NOT_SUPPORTED")
+    return if_known("memory_clock_max_mhz")(profile)
 
 
 def offset_of(clock, mhz=0):
@@ -194,7 +201,7 @@ ROWS = [
     Changes("nvmlDeviceGetApplicationsClock", of_device(SM, UINT), APPS_1005,
             before=1140, after=1005),
     Constant("nvmlDeviceGetDefaultApplicationsClock",
-             of_device(MEMORY, UINT), "memory_clock_max_mhz"),
+             of_device(MEMORY, UINT), expect=memory_of_applications),
     Sets("nvmlDeviceSetApplicationsClocks", put(1593, 1005),
          lambda c: (APP_SM(c), SM_NOW(c)), load=BUSY,
          before=(1140, 1410), after=(1005, 1005)),

@@ -231,10 +231,11 @@ def present(key):
 
 
 def tlimit(key):
-    """Degrees below the limit; data centre boards since Ada report them."""
+    """Degrees below the limit; boards since Ada report them, but an RTX 4080
+    SUPER does not."""
     def of(profile):
         capability = (profile["compute_major"], profile["compute_minor"])
-        if (capability < (8, 9) or profile["brand"] == "GEFORCE"
+        if (capability < (8, 9) or profile["pci_device_id"] == 0x270210de
                 or "none" in (profile[key],
                               profile["temperature_max_operating_c"])):
             return Refused("NOT_SUPPORTED")
@@ -269,7 +270,7 @@ FACTS = {
     "DEV_NVLINK_GET_POWER_THRESHOLD_SUPPORTED":
         lambda profile: int(profile["nvlink_version"] >= 4),
     "PWR_SMOOTHING_MAX_NUM_PRESET_PROFILES":
-        lambda profile: (5 if profile["compute_major"] >= 10
+        lambda profile: (5 if profile["nvlink_version"] >= 5
                          else Refused("NOT_SUPPORTED")),
     "DEV_IS_RESETLESS_MIG_SUPPORTED":
         lambda profile: int(profile["compute_major"] >= 9),

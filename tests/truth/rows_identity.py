@@ -85,9 +85,10 @@ def inforom_of(profile):
 
 
 def pci_of(profile):
-    consumer = profile["brand"] == "GEFORCE"
+    """Boards for desktops and workstations have VGA output."""
+    vga = profile["brand"] in ("GEFORCE", "NVIDIA_RTX", "QUADRO_RTX")
     return (profile["pci_device_id"], profile["pci_subsystem_id"], 3,
-            0 if consumer else 2)
+            0 if vga else 2)
 
 
 def pci_ext(told):

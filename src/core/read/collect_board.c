@@ -86,6 +86,21 @@ READER(protected)
 	return r;
 }
 
+/* Drivers before 550 tell only whether the GPU has joined. */
+static nvmlReturn_t read_old_fabric(const struct gk_nvml *nvml,
+				    nvmlDevice_t dev,
+				    int64_t out[GK_ROW_VALUES])
+{
+	nvmlGpuFabricInfo_t fabric = {0};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetGpuFabricInfo, dev, &fabric);
+
+	out[0] = fabric.state;
+	out[1] = (int64_t)fabric.status;
+	out[2] = out[3] = out[4] = GK_ROW_MISSING;
+	return r;
+}
+
 /* Version 2 of the struct lacks the health summary. */
 READER(fabric)
 {
@@ -93,6 +108,8 @@ READER(fabric)
 	nvmlReturn_t r =
 	    GK_NVML_CALL(nvml, nvmlDeviceGetGpuFabricInfoV, dev, &fabric);
 
+	if (r == NVML_ERROR_FUNCTION_NOT_FOUND)
+		return read_old_fabric(nvml, dev, out);
 	out[4] = fabric.healthSummary;
 	if (r == NVML_ERROR_ARGUMENT_VERSION_MISMATCH) {
 		fabric.version = nvmlGpuFabricInfo_v2;

@@ -82,14 +82,15 @@ static bool is_newer_than(const struct gk_device *d, int major, int minor)
 }
 
 /*
- * Boards since Ampere count SRAM errors by kind, which drivers report since
- * 535.161; boards before Turing count errors by location.
+ * Boards since Ampere count errors of SRAM by kind, which drivers tell since
+ * 550 and, in the older branch, since 535.161; boards before Turing count
+ * errors by place.
  */
 static bool has_sram_kinds(const struct gk_smi_at *at, unsigned level)
 {
 	if (at->device->compute_major <= 0)
 		return !at->device->m[GK_M_SRAM_PARITY].why;
-	return level >= GK_SMI_LEVEL(535161, 0) &&
+	return gk_smi_fits(SINCE(550) | ALSO(535161), level) &&
 	       is_newer_than(at->device, 8, 0);
 }
 
@@ -283,7 +284,10 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	}
 	if (row->source.show)
 		put_row_value(&text, at, row);
-	shown = text.data ? text.data : row->source.show ? "" : "N/A";
+	else
+		gk_buf_puts(&text, gk_smi_absent_bare(
+				       at->device->m[row->collapse].why));
+	shown = text.data ? text.data : "";
 	if (CONDITION_OF(row->when) == HEXADECIMAL && !strncmp(shown, "0x", 2))
 		shown += 2;
 	gk_smi_element(out, depth, row->element, shown);

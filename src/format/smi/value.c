@@ -2,6 +2,7 @@
 /* value.c - formats single values as nvidia-smi does. */
 #include "format/smi/value.h"
 #include "base/array.h"
+#include "format/smi/value_show.h"
 
 #include "base/clock.h"
 #include "format/names.h"
@@ -66,28 +67,29 @@ int64_t gk_smi_to_mib(const struct gk_snapshot *snap, int64_t bytes)
 	return (up ? bytes + MEBI - 1 : bytes) / MEBI;
 }
 
-/*
- * SHOW begins a function that tables refer to. VALUE declares v, the number of
- * the metric `what`. If the metric is absent, VALUE leaves the function, which
- * returns the reason.
- */
-#define SHOW(name)                                                             \
-	enum gk_absence gk_smi_##name(                                         \
-	    __attribute__((unused)) struct gk_buf *out,                        \
-	    __attribute__((unused)) const struct gk_smi_at *at,                \
-	    __attribute__((unused)) int what,                                  \
-	    __attribute__((unused)) int64_t arg)
-#define VALUE                                                                  \
-	const struct gk_value value_ = at->device->m[what];                    \
-	const int64_t v = value_.v;                                            \
-                                                                               \
-	if (value_.why)                                                        \
-	return value_.why
-
 SHOW(number)
 {
 	VALUE;
 	gk_buf_printf(out, "%" PRId64, v);
+	return GK_PRESENT;
+}
+
+/*
+ * Shows how far a GPU is below its limit. Drivers before 570 have no function
+ * that tells it, but do tell how far the highest temperature is from the limit.
+ */
+SHOW(margin)
+{
+	const struct gk_value *m = at->device->m;
+
+	if (m[what].why != GK_ABSENT_NO_FUNCTION ||
+	    m[GK_M_MARGIN_GPU_MAX].why || m[GK_M_TEMP_GPU_MAX].why)
+		return gk_smi_number(out, at, what, arg);
+	if (m[GK_M_TEMP].why)
+		return m[GK_M_TEMP].why;
+	gk_buf_printf(out, "%" PRId64,
+		      m[GK_M_TEMP_GPU_MAX].v + m[GK_M_MARGIN_GPU_MAX].v -
+			  m[GK_M_TEMP].v);
 	return GK_PRESENT;
 }
 
@@ -230,6 +232,50 @@ SHOW(reset_required)
 	if (value.why && !broken && at->device->health != GK_HEALTH_OK)
 		return value.why;
 	gk_buf_puts(out, (value.why ? broken : value.v != 0) ? "Yes" : "No");
+	return GK_PRESENT;
+}
+
+/*
+ * NVML reports this only since 550. Before, nvidia-smi said No of an A100 and
+ * an H100, and nothing of a GeForce.
+ */
+SHOW(drain_recommended)
+{
+	const struct gk_device *d = at->device;
+	const struct gk_detail *detail = d->detail;
+
+	if (gk_smi_level(at->snap) >= GK_SMI_LEVEL(550, 0) ||
+	    d->health != GK_HEALTH_OK || d->compute_major < 8 || !detail ||
+	    detail->facts[GK_T_BRAND].why ||
+	    !strcmp(detail->facts[GK_T_BRAND].s, "GeForce"))
+		return gk_smi_word(out, at, what, GK_SMI_YES);
+	gk_buf_puts(out, "No");
+	return GK_PRESENT;
+}
+
+/* The same before 570. */
+SHOW(recovery_action)
+{
+	const struct gk_device *d = at->device;
+
+	if (gk_smi_level(at->snap) >= GK_SMI_LEVEL(570, 0) ||
+	    d->health != GK_HEALTH_OK || d->m[GK_M_TEMP].why)
+		return gk_smi_word(out, at, what, GK_SMI_RECOVERY);
+	gk_buf_puts(out, "None");
+	return GK_PRESENT;
+}
+
+/*
+ * NVML reports this only since 610, but where no row waits for a reset, all are
+ * in force.
+ */
+SHOW(rows_inactive)
+{
+	const struct gk_value pending = at->device->m[GK_M_ROWS_PENDING];
+
+	if (!at->device->m[what].why || pending.why || pending.v)
+		return gk_smi_number(out, at, what, arg);
+	gk_buf_puts(out, "0");
 	return GK_PRESENT;
 }
 
@@ -393,98 +439,6 @@ SHOW(valid)
 }
 
 /*
- * A GPU that is in no fabric reports state 0. Its other values then mean
- * nothing.
- */
-static bool in_fabric(const struct gk_smi_at *at)
-{
-	const struct gk_value state = at->device->m[GK_M_FABRIC_STATE];
-
-	return state.why == GK_PRESENT && state.v > 0;
-}
-
-SHOW(fabric)
-{
-	return in_fabric(at) ? gk_smi_number(out, at, what, arg)
-			     : GK_ABSENT_NOT_SUPPORTED;
-}
-
-SHOW(fabric_uuid)
-{
-	return in_fabric(at) ? gk_smi_fact(out, at, what, arg)
-			     : GK_ABSENT_NOT_SUPPORTED;
-}
-
-SHOW(fabric_status)
-{
-	VALUE;
-	if (!in_fabric(at))
-		return GK_ABSENT_NOT_SUPPORTED;
-	return put_known_text(out, v ? gk_nvml_text((int)v) : "Success");
-}
-
-/* The parts of the health mask: lowest bit, mask, words for its values. */
-static const struct {
-	unsigned shift, mask;
-	const char *words[9];
-} healths[] = {
-    {0, 0xff, {NULL, "Healthy", "Unhealthy", "Limited Capacity"}},
-    {0, 3, {NULL, "Degraded", "Full"}},
-    {2, 3, {NULL, "True", "False"}},
-    {4, 3, {NULL, "True", "False"}},
-    {6, 3, {NULL, "True", "False"}},
-    {8,
-     15,
-     {NULL, "None", "Incorrect SysGuid", "Incorrect Chassis SN", "No Partition",
-      "Insufficient NVLinks", "Incompatible GPU Firmware", "Invalid Location",
-      "GPU State Invalid"}},
-    {12, 3, {NULL, "True", "False"}},
-};
-
-SHOW(fabric_health)
-{
-	VALUE;
-	unsigned field =
-	    (unsigned)(v >> healths[arg].shift) & healths[arg].mask;
-
-	if (!in_fabric(at) || field >= COUNT(healths[arg].words) ||
-	    !healths[arg].words[field])
-		return GK_ABSENT_NOT_SUPPORTED;
-	return put_known_text(out, healths[arg].words[field]);
-}
-
-/* An empty serial number of a chassis is shown as empty, not as absent. */
-SHOW(chassis)
-{
-	enum gk_absence why = gk_smi_fact(out, at, GK_T_CHASSIS_SERIAL, 0);
-
-	return why == GK_ABSENT_NONE ? GK_PRESENT : why;
-}
-
-/* A board without a chassis has no position either; -q shows N/A for it. */
-static bool has_chassis(const struct gk_smi_at *at)
-{
-	const struct gk_detail *detail = at->device->detail;
-
-	return detail && !detail->facts[GK_T_CHASSIS_SERIAL].why &&
-	       *detail->facts[GK_T_CHASSIS_SERIAL].s;
-}
-
-SHOW(placed)
-{
-	if (!has_chassis(at))
-		return GK_ABSENT_NOT_SUPPORTED;
-	return arg < 0 ? gk_smi_number(out, at, what, 0)
-		       : gk_smi_word(out, at, what, arg);
-}
-
-SHOW(placed_fact)
-{
-	return has_chassis(at) ? gk_smi_fact(out, at, what, 0)
-			       : GK_ABSENT_NOT_SUPPORTED;
-}
-
-/*
  * For -q only: shows N/A if the GPU does not support ECC. --query-gpu instead
  * shows the number, which may then be 0.
  */
@@ -500,9 +454,11 @@ SHOW(egm)
 {
 	const struct gk_value capabilities = at->device->m[GK_M_CAPABILITIES];
 
-	if (capabilities.why)
+	/* Drivers before 570 have no function that tells it. */
+	if (capabilities.why && capabilities.why != GK_ABSENT_NO_FUNCTION)
 		return capabilities.why;
-	gk_buf_puts(out, capabilities.v & 1 ? "enabled" : "disabled");
+	gk_buf_puts(out, !capabilities.why && capabilities.v & 1 ? "enabled"
+								 : "disabled");
 	return GK_PRESENT;
 }
 
@@ -540,7 +496,16 @@ void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set)
 		gk_metric_set_add(set, GK_M_FABRIC_STATE);
 	if (show == gk_smi_ecc)
 		gk_metric_set_add(set, GK_M_ECC_MODE);
-	if (show == gk_smi_reset_required)
+	if (show == gk_smi_margin) {
+		gk_metric_set_add(set, GK_M_MARGIN_GPU_MAX);
+		gk_metric_set_add(set, GK_M_TEMP_GPU_MAX);
+	}
+	if (show == gk_smi_placed)
+		gk_metric_set_add(set, GK_M_PLATFORM_PEER);
+	if (show == gk_smi_rows_inactive)
+		gk_metric_set_add(set, GK_M_ROWS_PENDING);
+	if (show == gk_smi_reset_required || show == gk_smi_margin ||
+	    show == gk_smi_recovery_action)
 		gk_metric_set_add(set, GK_M_TEMP);
 	if (show == gk_smi_egm)
 		gk_metric_set_add(set, GK_M_CAPABILITIES);

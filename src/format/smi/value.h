@@ -65,7 +65,8 @@ gk_smi_show gk_smi_timestamp, gk_smi_driver, gk_smi_count, gk_smi_name,
 gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
     gk_smi_fabric_health, gk_smi_valid, gk_smi_chassis, gk_smi_placed,
     gk_smi_placed_fact, gk_smi_ecc, gk_smi_egm, gk_smi_gone, gk_smi_supported,
-    gk_smi_reset_required, gk_smi_retired_list;
+    gk_smi_reset_required, gk_smi_drain_recommended, gk_smi_recovery_action,
+    gk_smi_rows_inactive, gk_smi_margin, gk_smi_retired_list;
 
 /* Adds to a set the metrics that a source needs. */
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);

@@ -76,11 +76,11 @@ int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
  */
 #define FLOOR_BINS_MAX (9 * GKF_BINS_PER_S)
 
-/* Boards before Blackwell have no power smoothing. */
+/* Only boards with NVLink 5 have power smoothing: B200 and its kin. */
 static bool is_on(const struct gkf_machine *m, unsigned device,
 		  const int64_t *set)
 {
-	return m->boards[device].profile.compute_major >= 10 &&
+	return m->boards[device].profile.nvlink_version >= 5 &&
 	       set[GKF_V_POWER_SMOOTHING] == 1;
 }
 

@@ -21,6 +21,7 @@
 #include "machine/store/process/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/store/reserve.h"
 #include "machine/store/rows.h"
 #include "machine/store/scenario_table.h"
 #include "machine/store/trust.h"
@@ -85,7 +86,12 @@ static void rename_board(struct gkf_board *board,
 static void init_board(struct gkf_board *board, unsigned i,
 		       const struct gkf_machine_spec *spec)
 {
+	const char *driver =
+	    spec->driver_version ? spec->driver_version : DRIVER_VERSION;
+
 	board->profile = spec->profiles[i];
+	board->profile.reserved_mib =
+	    gkf_reserved_mib(&board->profile, (unsigned)atoi(driver));
 	place_board(board, i);
 	name_board(board, gkf_mix(spec->seed) + i);
 	if (spec->names)

@@ -4,6 +4,7 @@
  * reads and sets the bandwidth and low-power modes of their NVLinks.
  */
 #include "fronts/nvml/board/conf.h"
+#include "fronts/nvml/meter/module.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -39,9 +40,10 @@ struct fabric {
 	 << NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_##what)
 
 /*
- * Boards before Blackwell report no health, as listings of H100 and H200 show.
- * No board reports whether its configuration is wrong, as a listing of a GB200
- * shows. If a link is down, the bandwidth is degraded.
+ * Boards before Blackwell report no health: listings of H100 and H200 have
+ * none, one of a B200 nothing of routes, and one of a GB200, unlike one of a
+ * GB300, nothing of a wrong configuration. If a link is down, the bandwidth is
+ * degraded.
  */
 static void read_fabric(const struct call *c, struct fabric *ret)
 {
@@ -57,11 +59,16 @@ static void read_fabric(const struct call *c, struct fabric *ret)
 	};
 	if (!has_modes(c) || !state)
 		return;
-	ret->health = HEALTH(ROUTE_RECOVERY, FALSE) |
-		      HEALTH(ROUTE_UNHEALTHY, FALSE) |
-		      HEALTH(ACCESS_TIMEOUT_RECOVERY, FALSE);
-	ret->health |=
-	    whole ? HEALTH(DEGRADED_BW, FALSE) : HEALTH(DEGRADED_BW, TRUE);
+	ret->health = HEALTH(ACCESS_TIMEOUT_RECOVERY, FALSE);
+	if (module_is_in_rack(c))
+		ret->health |= HEALTH(ROUTE_RECOVERY, FALSE) |
+			       HEALTH(ROUTE_UNHEALTHY, FALSE);
+	if (module_is_in_rack(c) && c->board->profile.compute_minor >= 3)
+		ret->health |= HEALTH(INCORRECT_CONFIGURATION, NONE);
+	if (!whole)
+		ret->health |= HEALTH(DEGRADED_BW, TRUE);
+	else if (module_is_in_rack(c))
+		ret->health |= HEALTH(DEGRADED_BW, FALSE);
 	ret->summary = whole ? NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY
 			     : NVML_GPU_FABRIC_HEALTH_SUMMARY_LIMITED_CAPACITY;
 }

@@ -6,6 +6,7 @@
 #include "machine/store/gate.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct front_pci front_pci_of(const struct gkf_board *b)
 {
@@ -110,6 +111,14 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
 #define SUBCLASS_VGA  0
 #define SUBCLASS_3D   2
 
+/* Boards for desktops and workstations have VGA output. */
+static bool has_vga(const struct gkf_profile *profile)
+{
+	return gkf_is_consumer(profile) ||
+	       !strcmp(profile->brand, "NVIDIA_RTX") ||
+	       !strcmp(profile->brand, "QUADRO_RTX");
+}
+
 nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *pci)
 {
 	struct front_pci at;
@@ -124,8 +133,7 @@ nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *pci)
 	pci->pciDeviceId = at.device_id;
 	pci->pciSubSystemId = at.subsystem_id;
 	pci->baseClass = CLASS_DISPLAY;
-	pci->subClass =
-	    gkf_is_consumer(&c.board->profile) ? SUBCLASS_VGA : SUBCLASS_3D;
+	pci->subClass = has_vga(&c.board->profile) ? SUBCLASS_VGA : SUBCLASS_3D;
 	bus_id(&at, pci->busId, sizeof(pci->busId));
 	return NVML_SUCCESS;
 }

@@ -69,10 +69,7 @@ nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *moduleId)
 #define PEER_SWITCH 1
 #define HOST_ID     1
 
-/*
- * Modules with two GPUs are in racks, as listings of GB200 and GB300 show. The
- * made-up machine is the first tray of a rack of its own.
- */
+/* The made-up machine is the first tray of a rack of its own. */
 #define SLOT 1
 
 static void put_in_rack(const struct call *c, nvmlPlatformInfo_v2_t *info)
@@ -83,13 +80,6 @@ static void put_in_rack(const struct call *c, nvmlPlatformInfo_v2_t *info)
 	snprintf((char *)info->chassisSerialNumber,
 		 sizeof(info->chassisSerialNumber), "18%011" PRIu64,
 		 number % 100000000000);
-}
-
-static bool is_in_rack(const struct call *c)
-{
-	const struct module_fact *module = module_of(c);
-
-	return module && module->gpus > 1;
 }
 
 /*
@@ -129,7 +119,7 @@ nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
 	    .peerType = fabric ? PEER_SWITCH : PEER_DIRECT,
 	    .moduleId = (unsigned char)module_number(&c)};
 	memcpy(info->ibGuid, guid, sizeof(guid));
-	if (is_in_rack(&c))
+	if (module_is_in_rack(&c))
 		put_in_rack(&c, info);
 	return NVML_SUCCESS;
 }

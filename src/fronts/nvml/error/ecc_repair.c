@@ -97,8 +97,10 @@ nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Reports whether a row has failed when no spare row was left. Hopper and newer
- * GPUs support this. */
+/*
+ * Reports whether a row has failed when no spare row was left. Hopper and newer
+ * GPUs support this, but in listings not without ECC.
+ */
 nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
     nvmlDevice_t device,
     nvmlUnrepairableMemoryStatus_v1_t *unrepairableMemoryStatus)
@@ -108,7 +110,7 @@ nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
 	ENTER_DEVICE(nvmlDeviceGetUnrepairableMemoryFlag_v1, device,
 		     unrepairableMemoryStatus != NULL);
 	if (c.board->profile.compute_major < 9 ||
-	    !read_remapped_rows(&c, &rows))
+	    !gkf_ecc_on(c.machine, c.index) || !read_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	unrepairableMemoryStatus->bUnrepairableMemory = rows.failed;
 	return NVML_SUCCESS;

@@ -11,6 +11,8 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 
+#include <string.h>
+
 /*
  * Sets the lower and the upper limit of a locked clock. The caller has checked
  * the range.
@@ -125,10 +127,16 @@ static const struct {
 #undef APPLICATION
 };
 
+/* In listings, GeForce boards have none. */
+static bool has_apps(const struct call *c)
+{
+	return strcmp(c->board->profile.brand, "GEFORCE") != 0;
+}
+
 static nvmlReturn_t app_default(const struct call *c, nvmlClockType_t type,
 				unsigned *ret_mhz)
 {
-	if (type == NVML_CLOCK_VIDEO)
+	if (type == NVML_CLOCK_VIDEO || !has_apps(c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	for (size_t i = 0; i < sizeof(app_facts) / sizeof(*app_facts); i++) {
 		if (type == NVML_CLOCK_MEM ||
@@ -149,7 +157,8 @@ nvmlReturn_t clock_app(const struct call *c, nvmlClockType_t type,
 
 	if (clock_apps_are_gone())
 		return NVML_ERROR_DEPRECATED;
-	if (type == NVML_CLOCK_VIDEO || !read_device_value(c, value, &v))
+	if (type == NVML_CLOCK_VIDEO || !has_apps(c) ||
+	    !read_device_value(c, value, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!gkf_value_is_asked(c->machine, c->index, value))
 		return app_default(c, type, ret_mhz);
@@ -192,7 +201,7 @@ static nvmlReturn_t app_permit(const struct call *c)
 
 	if (clock_apps_are_gone())
 		return NVML_ERROR_DEPRECATED;
-	if (!c->board->profile.own_memory)
+	if (!has_apps(c) || !c->board->profile.own_memory)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (read_device_value(c, GKF_V_OPEN_APP_CLOCKS, &open) && open)
 		return NVML_SUCCESS;

@@ -31,9 +31,9 @@ field_fn field_value,    /* enum gkf_value */
 /*
  * Power smoothing. field_smoothing reads the parameter `arg` of the profile
  * whose number is the scope; field_smoothing_profiles reads the number of
- * profiles (arg is unused).
+ * profiles (arg is unused), field_smoothing_value the enum gkf_value `arg`.
  */
-field_fn field_smoothing, field_smoothing_profiles;
+field_fn field_smoothing, field_smoothing_profiles, field_smoothing_value;
 
 /* Functions of field_memory.c, with the meaning of their `arg`: */
 field_fn field_ecc,   /* FIELD_ECC() */

@@ -6,6 +6,8 @@
 #include "fronts/nvml/meter/field.h"
 #include "fronts/nvml/meter/module.h"
 #include "fronts/nvml/meter/power.h"
+#include "fronts/nvml/meter/thermal.h"
+#include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -202,8 +204,7 @@ nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 
 /*
  * Reads how many degrees a threshold is below the highest operating temperature
- * of the GPU or, for the memory's threshold, of the memory. Data centre boards
- * since Ada report this; consumer boards report temperatures instead.
+ * of the GPU or, for the memory's threshold, of the memory.
  */
 nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
 			  uint64_t *ret_number)
@@ -212,8 +213,7 @@ nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
 	int64_t limit = read_fact(c, arg), max = p->temp_max_c;
 
 	(void)scope;
-	if (board_capability(c) < 89 || !strcmp(p->brand, "GEFORCE") ||
-	    limit < 0 || max < 0)
+	if (!thermal_has_margin(p) || limit < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (arg == offsetof(struct gkf_profile, mem_temp_max_c))
 		max = p->mem_temp_max_c;
@@ -259,11 +259,20 @@ nvmlReturn_t field_clear_value(const struct call *c, unsigned scope,
 					 (enum gkf_value)arg, GKF_UNSET));
 }
 
+/* Listings by users who are not root say that they lack permission. */
+nvmlReturn_t field_smoothing_value(const struct call *c, unsigned scope,
+				   unsigned arg, uint64_t *ret_number)
+{
+	nvmlReturn_t r = field_value(c, scope, arg, ret_number);
+
+	return r ? r : front_permit(c);
+}
+
 nvmlReturn_t field_smoothing_profiles(const struct call *c, unsigned scope,
 				      unsigned arg, uint64_t *ret_number)
 {
 	nvmlReturn_t r =
-	    field_value(c, scope, GKF_V_POWER_SMOOTHING, ret_number);
+	    field_smoothing_value(c, scope, GKF_V_POWER_SMOOTHING, ret_number);
 
 	(void)arg;
 	if (!r)

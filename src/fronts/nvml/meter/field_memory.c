@@ -116,9 +116,9 @@ nvmlReturn_t field_recovery(const struct call *c, unsigned scope, unsigned arg,
 	int advised = gkf_fault_recovery(c->machine, c->index);
 
 	(void)scope;
-	/* Listings of boards without spare rows do not advise draining. */
+	/* Listings of boards before Ampere do not advise to drain. */
 	if (arg == NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET &&
-	    c->board->profile.remap_banks <= 0)
+	    c->board->profile.compute_major < 8)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = arg ? advised == (int)arg : (uint64_t)advised;
 	return NVML_SUCCESS;

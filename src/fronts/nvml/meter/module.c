@@ -17,3 +17,10 @@ const struct module_fact *module_of(const struct call *c)
 			return &facts[i];
 	return NULL;
 }
+
+bool module_is_in_rack(const struct call *c)
+{
+	const struct module_fact *module = module_of(c);
+
+	return module && module->gpus > 1;
+}

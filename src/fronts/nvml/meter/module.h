@@ -5,6 +5,8 @@
 
 #include "fronts/nvml/front.h"
 
+#include <stdbool.h>
+
 /* A kind of module; see modules.def. */
 struct module_fact {
 	int64_t device;
@@ -13,5 +15,8 @@ struct module_fact {
 
 /* The module that the call's GPU is on, or NULL. */
 const struct module_fact *module_of(const struct call *c);
+
+/* Modules with two GPUs are in racks, as listings of GB200 and GB300 show. */
+bool module_is_in_rack(const struct call *c);
 
 #endif

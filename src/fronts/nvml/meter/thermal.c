@@ -3,6 +3,7 @@
  * thermal.c - reads temperatures, and reads and sets their thresholds, in
  * degrees Celsius.
  */
+#include "fronts/nvml/meter/thermal.h"
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
@@ -11,8 +12,27 @@
 
 #include <string.h>
 
-/* The lowest target temperature that can be set; estimated. */
+/* The lowest target temperature that can be set, in all listings. */
 #define TARGET_MIN_C 65
+
+/*
+ * The highest one, by PCI device id, where listings tell another than the
+ * highest operating temperature: RTX 3060, 3080, 3090, 4090, A5000, 4000
+ * SFF Ada.
+ */
+static const struct {
+	int64_t device, highest;
+} targets[] = {{0x220610de, 91}, {0x221610de, 91}, {0x220410de, 91},
+	       {0x268410de, 88}, {0x223110de, 89}, {0x27b010de, 93},
+	       {0x248710de, 90}};
+
+static int64_t target_max(const struct gkf_profile *p)
+{
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		if (targets[i].device == p->pci_device_id)
+			return targets[i].highest;
+	return p->temp_max_c;
+}
 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device,
 				      nvmlTemperatureSensors_t sensorType,
@@ -60,7 +80,7 @@ static int64_t find_threshold(const struct call *c,
 		aims ? TARGET_MIN_C : -1,
 	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR] = target,
 	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX] =
-		aims ? p->temp_max_c : -1,
+		aims ? target_max(p) : -1,
 	    [NVML_TEMPERATURE_THRESHOLD_GPS_CURR] = -1,
 	};
 
@@ -94,14 +114,23 @@ nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
 	if (thresholdType != NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR ||
 	    find_threshold(&c, thresholdType) < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (*temp < TARGET_MIN_C || *temp > c.board->profile.temp_max_c)
+	if (*temp < TARGET_MIN_C || *temp > target_max(&c.board->profile))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	return front_set(&c, GKF_V_TARGET_TEMPERATURE, *temp);
 }
 
+/* A GeForce RTX 4080 SUPER has none in listings, unlike others of its kind. */
+#define WITHOUT_MARGIN 0x270210de
+
+bool thermal_has_margin(const struct gkf_profile *p)
+{
+	return p->compute_major * 10 + p->compute_minor >= 89 &&
+	       p->pci_device_id != WITHOUT_MARGIN && p->temp_max_c >= 0;
+}
+
 /*
  * Degrees below the highest operating temperature, as in nvidia-smi's "T.Limit"
- * of an H200. GeForce boards and boards before Ada do not report it.
+ * of an H200.
  */
 nvmlReturn_t
 nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
@@ -115,8 +144,7 @@ nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
 	if (!TAKES(marginTempInfo->version, nvmlMarginTemperature_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	p = &c.board->profile;
-	if (p->compute_major * 10 + p->compute_minor < 89 ||
-	    strcmp(p->brand, "GEFORCE") == 0 || p->temp_max_c < 0 ||
+	if (!thermal_has_margin(p) ||
 	    !read_device_value(&c, GKF_V_TEMPERATURE, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	marginTempInfo->marginTemperature = (int)(p->temp_max_c - v);
