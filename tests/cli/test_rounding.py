@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A value is the same figure in every verb: halves are rounded up, except that
-`smi` truncates as nvidia-smi does."""
+the tables of `smi` truncate watts, as those of nvidia-smi do."""
 
 import json
 import re
@@ -25,3 +25,22 @@ def test_watts(gpukit, machine, milliwatts):
              for text in texts.values()}
     assert watts == {VALUES[milliwatts]}
     assert "41.25GiB" in texts["stat --boxed"]
+
+
+# Hundredths of a watt are those of printf("%.2f W", milliwatts / 1000.0).
+@pytest.mark.parametrize("milliwatts, told", [
+    (376639, "376.64"), (376634, "376.63"), (376625, "376.62"),
+    (376375, "376.38"), (99999, "100.00"), (21996, "22.00")])
+def test_watts_of_smi(gpukit, machine, milliwatts, told):
+    one = machine("--frozen", "--gpus", "a100-sxm4-80gb")
+    one.ctl("set", "0", f"power={milliwatts}")
+    assert told == f"{milliwatts / 1000:.2f}"
+    assert gpukit.ok("smi", "--query-gpu=power.draw", "--format=csv,noheader",
+                     env=one.env) == f"{told} W\n"
+    assert f"<instant_power_draw>{told} W<" in gpukit.ok(
+        "smi", "-q", "-x", env=one.env)
+    assert re.search(rf"Instantaneous Power Draw +: {told} W\n",
+                     gpukit.ok("smi", "-q", "-d", "POWER", env=one.env))
+    # The table cuts them off.
+    assert re.search(rf" {milliwatts // 1000}W / +400W ",
+                     gpukit.ok("smi", env=one.env))

@@ -96,8 +96,8 @@ static void numbers_are_scaled_and_rounded(void **state)
 	put(GK_M_MEM_USED, 0);
 	assert_string_equal(row("memory.used"), "0 MiB\n");
 	put(GK_M_POWER, 69859);
-	assert_string_equal(row("power.draw"), "69.85 W\n");
-	put(GK_M_POWER, 5);
+	assert_string_equal(row("power.draw"), "69.86 W\n");
+	put(GK_M_POWER, 4);
 	assert_string_equal(row("power.draw"), "0.00 W\n");
 	put(GK_M_SM_CLOCK, 1980000000);
 	assert_string_equal(row("clocks.sm"), "1980 MHz\n");

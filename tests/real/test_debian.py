@@ -144,8 +144,7 @@ for one in OURS:
         wanted["fan_speed"] = one["fan_speed_percent"]
     # Newer drivers gave the elements of power another name.
     if int(DRIVER.split(".")[0]) < 535:
-        watts = "%d.%02d" % divmod(round(one["power_watts"] * 1000) // 10, 100)
-        wanted["power_draw"] = int(float(watts) * 100)  # as it computes it
+        wanted["power_draw"] = int(float(f"{one['power_watts']:.2f}") * 100)
         wanted[f"power_state_p{one['performance_state']}"] = 1
     for name, value in wanted.items():
         assert told[name] == value, (one["index"], name, told[name], value)

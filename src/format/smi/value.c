@@ -117,10 +117,12 @@ SHOW(mib_left)
 	return GK_PRESENT;
 }
 
+/* As nvidia_gpu_exporter, which is compared with nvidia-smi, and NVIDIA's
+ * nvidia_smi.py print them. */
 SHOW(watts)
 {
 	VALUE;
-	gk_buf_printf(out, "%" PRId64 ".%02d", v / 1000, (int)(v % 1000 / 10));
+	gk_buf_printf(out, "%.2f", (double)v / 1000);
 	return GK_PRESENT;
 }
 
