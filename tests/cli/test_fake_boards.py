@@ -165,6 +165,36 @@ def test_what_only_some_boards_tell(machine, boards):
             if power != "N/A"} == MEMORY_POWER & set(boards)
 
 
+# Boards for servers of which no capture tells it, nor of their architecture.
+NO_DISPLAY = {"gb10", "p100-pcie-16gb", "p40", "rtx-pro-6000-server"}
+
+
+def test_a_display_is_told_as_by_captures_of_the_same_architecture(machine,
+                                                                   gpukit):
+    """Boards for servers tell one though they have no connector."""
+    captured, servers = set(), {}
+    sources = {model["model"]: model["sources"] for model in json.loads(
+        gpukit.ok("fake", "models", "--json"))}
+    for boards in HALVES:
+        one = machine("--frozen", "--gpus", ",".join(boards))
+        told = run(one, GPUKIT, "smi", "-q")
+        rows = query(one, ["display_attached", "display_active"])
+        for board, row, brand, architecture in zip(
+                boards, rows, re.findall(r"Product Brand\s+: (.+)", told),
+                re.findall(r"Product Architecture\s+: (.+)", told),
+                strict=True):
+            assert row["display_active"] == "Disabled"
+            if brand not in ("NVIDIA", "Tesla"):
+                assert row["display_attached"] == "No"
+                continue
+            servers[board] = (architecture, row["display_attached"])
+            if sources[board]["display_attached"] == "capture":
+                captured.add(servers[board])
+    assert len({architecture for architecture, _ in captured}) == 6
+    assert {board for board, told in servers.items()
+            if told not in captured} == NO_DISPLAY
+
+
 def test_memory_of_the_host_is_not_told(machine):
     """As a DGX Spark does: tables and query rows of drivers 580."""
     one = machine("--frozen", "--gpus", "gb10")

@@ -153,7 +153,7 @@ ROWS = [
     Changes("nvmlDeviceGetDisplayActive", of_device(UINT),
             Ctl("set", 0, "display-active=1"), before=0, after=1),
     Changes("nvmlDeviceGetDisplayMode", of_device(UINT),
-            Ctl("set", 0, "display-attached=1"), before=0, after=1),
+            Ctl("set", 0, "display-attached=0"), before=1, after=0),
     Changes("nvmlDeviceGetComputeMode", of_device(UINT),
             Ctl("set", 0, "compute-mode=3"), before=0, after=3),
 ]

@@ -74,7 +74,7 @@ const struct gkf_profile gkf_profile_default = {
     .sxm = 1,
     .addressing = 0,
     .c2c = -1,
-    .display_mode = 0,
+    .display_mode = 1,
     .persistence = 1,
     .gsp = 1,
 };
