@@ -251,7 +251,7 @@ def private_shm():
         return subprocess.run(
             ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
              f"mount -t tmpfs -o size={size} none /dev/shm\n{script}"],
-            text=True, capture_output=True, env=clean_env(G=GPUKIT),
+            text=True, capture_output=True, env=clean_env(G=GPUKIT, D=FAKE_DIR),
             check=False, timeout=120)
 
     can.need("mounts-of-its-own")

@@ -40,6 +40,14 @@ def test_boards_differ_and_drift(tmp_path):
         assert max(powers) - min(powers) < 0.02 * powers[0]
 
 
+def test_boards_differ_without_the_launcher(private_shm):
+    """The default machine is made by the first program that looks."""
+    done = private_shm("LD_LIBRARY_PATH=$D $G stat --json")
+    assert done.returncode == 0, done.stderr
+    powers = {d["power_watts"] for d in json.loads(done.stdout)["devices"]}
+    assert len(powers) == 8
+
+
 def test_twins_are_alike_and_stand_still(tmp_path):
     seen = readings(tmp_path, 3, "--twins")
     assert len({reading[:2] for moment in seen for reading in moment}) == 1

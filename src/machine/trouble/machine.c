@@ -49,7 +49,8 @@ static int make_default(const char *path)
 {
 	struct gkf_profile profiles[GKF_DEFAULT_DEVICES];
 	struct gkf_machine_spec spec = {.device_count = GKF_DEFAULT_DEVICES,
-					.profiles = profiles};
+					.profiles = profiles,
+					.lively = true};
 	int r;
 
 	for (unsigned i = 0; i < GKF_DEFAULT_DEVICES; i++)

@@ -12,6 +12,7 @@
 #include "machine/file/scenario_state.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
+#include "machine/model/life.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
 #include "machine/store/process/identity.h"
@@ -378,10 +379,16 @@ static void who_names_no_machine_gets_the_default_one(void **state)
 	assert_int_equal(stat(own_dir, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(gkf_device_count(m), 8);
-	for (unsigned i = 0; i < 8; i++)
-		assert_memory_equal(&gkf_board(m, i)->profile,
-				    &gkf_profile_default,
-				    sizeof gkf_profile_default);
+	for (unsigned i = 0; i < 8; i++) {
+		struct gkf_profile board = gkf_profile_default;
+
+		/* Its boards differ, as those of a launcher. */
+		gkf_life_spread(&board, gkf_board(m, i)->seed);
+		assert_memory_equal(&gkf_board(m, i)->profile, &board,
+				    sizeof board);
+		assert_int_not_equal(gkf_board(m, i)->seed,
+				     i ? gkf_board(m, 0)->seed : 0);
+	}
 	/* It exists now: the same machine is opened. */
 	gkf_setting_put(m, GKF_LATENCY, 1);
 	assert_int_equal(gkf_machine_open("default", &again), 0);
