@@ -76,3 +76,25 @@ except pynvml.NVMLError_LibraryNotFound:
     print("none")
 """], {"LD_LIBRARY_PATH": str(tmp_path)})
     assert told == "none\n"
+
+
+# A user's report has the text of 27 (pynvml's issue 54, an H100 whose fabric was
+# not up); nvidia-smi prints that of 26, as it does the others, in its cells.
+TEXTS = {26: "Requested functionality has been deprecated",
+         27: "System is not in ready state"}
+
+
+def test_the_texts_of_errors(machine):
+    """nvidia-ml-py has most of them, too."""
+    told = json.loads(run([sys.executable, "-c", """
+import ctypes, json, pynvml
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+nvml.nvmlErrorString.restype = ctypes.c_char_p
+theirs = dict(pynvml.NVMLError._errcode_to_string)
+print(json.dumps([theirs, {code: nvml.nvmlErrorString(code).decode()
+                           for code in [*theirs, 26, 27]}]))
+"""], machine("--gpus", "t4").env))
+    theirs, ours = ({int(code): text for code, text in texts.items()}
+                    for texts in told)
+    assert len(theirs) > 18
+    assert ours == theirs | TEXTS
