@@ -186,6 +186,47 @@ for gpu, one in zip(told["gpu"], OURS, strict=True):
     assert gpu["performance_state"] == f"P{one['performance_state']}"
 """
 
+# NVIDIA's own program in Python that writes what `nvidia-smi -q -x` does: each
+# element that both have is the same. It knows other names for ECC's.
+PYNVML_XML = """
+from xml.etree import ElementTree
+from pynvml.smi import nvidia_smi
+
+def leaves(element, path=""):
+    found, count = {}, {}
+    for child in element:
+        count[child.tag] = count.get(child.tag, 0) + 1
+        at = f"{path}/{child.tag}[{count[child.tag]}]"
+        if len(child):
+            found.update(leaves(child, at))
+        else:
+            found[at] = (child.text or "").strip().replace(".0 MiB", " MiB")
+    return found
+
+theirs = leaves(ElementTree.fromstring(
+    nvidia_smi.getInstance().XmlDeviceQuery()))
+ours = leaves(ElementTree.fromstring(run("nvidia-smi", "-q", "-x")))
+both = sorted(set(theirs) & set(ours))
+assert len(both) > 700, len(both)
+# It has the time in another form, lists no accounted processes, and those that
+# run in NVML's order.
+APART = ["timestamp", "accounted_processes", "processes"]
+if int(DRIVER.split(".")[0]) >= 580:
+    APART.append("display_mode")  # nvidia-smi calls it deprecated
+if DRIVER.startswith("610"):
+    APART.append("driver_version")  # and says so here
+for index, one in enumerate(OURS, 1):
+    # It counts the driver's own memory as used, as NVML's first function does.
+    at = f"/gpu[{index}]/fb_memory_usage[1]/used[1]"
+    assert theirs.pop(at) == f"{in_use(one) // MIB} MiB"
+    assert ours[at] == f"{mib(one, 'used')} MiB"
+    both.remove(at)
+different = [(at, theirs[at], ours[at]) for at in both
+             if theirs[at] != ours[at]
+             and not any(f"/{name}[" in at for name in APART)]
+assert not different, different
+"""
+
 GPUVIEW = """
 from gpuview.core import my_gpustat
 
@@ -238,3 +279,10 @@ for gpu, one in zip(json.loads(told)["gpu"], OURS, strict=True):
     "py3nvml", "pynvml.smi", "gpuview", "gpulink", "glances"])
 def test_of_nvml(script, driver):
     MONITORS.compare(script, *MACHINE, "--driver", str(driver))
+
+
+@pytest.mark.parametrize("driver", [535, 550, 580, 610])
+def test_the_xml_of_pynvml(driver):
+    MONITORS.compare(PYNVML_XML, "--frozen", "--gpus", "h100:1,t4:1,rtx3090:1",
+                     "--load", "train:0,n=2,mem=5GiB", "--load",
+                     "idle:1,mem=3GiB", "--driver", str(driver))
