@@ -33,8 +33,11 @@ def versions(driver):
 @pytest.mark.parametrize("name, driver, cuda", BRANCHES)
 def test_a_branch_has_its_version_and_cuda(name, driver, cuda):
     major, minor = divmod(int(cuda), 1000)
-    assert versions(name) == [driver, ".".join(driver.split(".")[:2]), driver,
-                              f"{major}.{minor // 10}"]
+    told = versions(name)
+    if int(name) >= 610:  # two lines that say where the version is
+        told = [line for line in told if not line.startswith("Deprecated")]
+    assert told == [driver, ".".join(driver.split(".")[:2]), driver,
+                    f"{major}.{minor // 10}"]
 
 
 def test_a_version_in_between_has_the_library_below():
@@ -44,11 +47,32 @@ def test_a_version_in_between_has_the_library_below():
     assert versions("530.41.03")[0] == "530.41.03"
 
 
-@pytest.mark.parametrize("driver", ["390", "469.99.01", "611", "615.71.09",
-                                    "580.x", "5"])
+@pytest.mark.parametrize("driver", ["390", "469.99.01", "611", "580.x",
+                                    "5", "1.2", "620.x"])
 def test_other_drivers_are_refused(driver):
     done = fake("--gpus", "a100", "--driver", driver, "--", "true")
     assert done.returncode == 2 and done.stderr.count("allowed are 470, ") == 1
+
+
+@pytest.mark.parametrize("driver, version", [
+    ("615.71.09", "615.71.09"), ("620.10.01", "620.10.01"),
+    ("620", BRANCHES[-1][1])])
+def test_a_newer_driver_has_the_newest_library(driver, version):
+    told = fake("--gpus", "a100", "--driver", driver, "--", "env").stdout
+    path = re.search(r"^LD_LIBRARY_PATH=([^:\n]*)", told, re.M)[1]
+    assert os.path.basename(path) == GENERATIONS[-1].name
+    assert versions(driver)[0] == version
+
+
+def test_the_help_and_errors_name_all():
+    names = [one.name for one in GENERATIONS] + [row[0] for row in BRANCHES]
+    told = " ".join(fake("--help").stdout.split())
+    listed = told[told.index("Driver: a generation"):told.index("exact version")]
+    assert sorted(re.findall(r"\d[\d.]+", listed)) == sorted(names)
+    refused = " ".join(fake("--driver", "5", "--", "true").stderr.split())
+    listed = refused[refused.index("allowed are"):refused.index(", versions")]
+    assert re.findall(r"\d[\d.]+", listed) == sorted(
+        names, key=lambda name: float(name) if name != "535" else 535.9)
 
 
 NEVER_MET = [("b200", "470", "570 or a newer one"),

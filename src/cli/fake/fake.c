@@ -132,7 +132,7 @@ static void set_driver(const struct fake_options *a,
 	spec->driver_version = a->driver;
 	if (!strcmp(a->driver, g->name))
 		spec->driver_version = g->driver;
-	else if (branch && !strcmp(a->driver, branch->name))
+	else if (branch && !strchr(a->driver, '.'))
 		spec->driver_version = branch->driver;
 	spec->cuda_version = branch ? branch->cuda : g->cuda;
 	snprintf(nvml, cap, "%u.%s", spec->cuda_version / 1000,
@@ -234,7 +234,8 @@ static int load_scenario(struct fake_options *a)
 	return a->generation
 		   ? 0
 		   : fake_usage("scenario %s: driver: '%s'; allowed "
-				"are %s and versions of or between these",
+				"are %s, versions of or between these, and "
+				"newer ones",
 				a->scenario.name, a->driver, fake_drivers());
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* met.c - refuses boards that the chosen driver generation never supported. */
+/* met.c - refuses boards that are not known to run on the chosen driver. */
 #include "cli/fake/fake.h"
 #include "machine/file/profile.h"
 
@@ -25,12 +25,14 @@ static int refuse_board(const struct gkf_profile *profile, const char *driver,
 			unsigned since, unsigned until)
 {
 	if (until)
-		return fake_usage("%s never ran on driver %s; choose --driver "
-				  "%u or an older one, or add --any-driver",
+		return fake_usage("%s is not known to run on driver %s; choose "
+				  "--driver %u or an older one, or add "
+				  "--any-driver",
 				  profile->name, driver, until);
-	return fake_usage("%s never ran on driver %s; choose --driver %u or a "
-			  "newer one, or add --any-driver",
-			  profile->name, driver, since);
+	return fake_usage(
+	    "%s is not known to run on driver %s; choose --driver "
+	    "%u or a newer one, or add --any-driver",
+	    profile->name, driver, since);
 }
 
 int fake_check_met(const char *driver, const struct gkf_profile *profiles,

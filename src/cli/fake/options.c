@@ -40,17 +40,26 @@ enum {
 #define WARM_UP_NS     (45 * GK_NS_PER_S)
 #define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
 
-/* The names of all generations, as "470, 535, ..." */
-#define GENERATION(id, name, ...) ", " name
-static const char drivers[] =
-#include "abi/nvml/nvml_generations.def"
-    ;
-#undef GENERATION
+static void add_driver(const char *name, void *data)
+{
+	struct gk_buf *names = data;
+
+	gk_buf_printf(names, "%s%s", names->len ? ", " : "", name);
+}
 
 const char *fake_drivers(void)
 {
-	return drivers + strlen(", ");
+	static char drivers[256];
+	struct gk_buf names = {0};
+
+	gkf_driver_names(add_driver, &names);
+	gk_str_copy(drivers, sizeof drivers, names.data ? names.data : "");
+	gk_buf_free(&names);
+	return drivers;
 }
+
+#define GENERATION(id, name, ...) " " name
+#define BRANCH(name, ...)         " " name
 
 /* The most used options come first: argp sorts by the last number. */
 static const struct argp_option options[] = {
@@ -70,8 +79,11 @@ static const struct argp_option options[] = {
      "3g.40gb@4(2c+1c). LAYOUT on: only turn the mode on. May be repeated",
      4},
     {"driver", KEY_DRIVER, "VERSION", 0,
-     "Driver generation, such as 535, or exact version, such as 535.54.03 "
-     "(580)",
+     "Driver: a generation, one of"
+#include "abi/nvml/nvml_generations.def"
+     "; a branch between or after them, one of"
+#include "abi/nvml/nvml_branches.def"
+     "; or an exact version, such as 535.54.03 (580)",
      5},
     {"any-driver", KEY_ANY_DRIVER, NULL, 0,
      "Run boards on drivers that never knew them", 5},
@@ -162,9 +174,9 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 		a->generation = gkf_generation_find(arg);
 		if (!a->generation)
 			argp_error(state,
-				   "--driver: '%s'; allowed are %s and "
+				   "--driver: '%s'; allowed are %s, "
 				   "versions of or between these, such as "
-				   "535.54.03",
+				   "535.54.03, and newer ones",
 				   arg, fake_drivers());
 		return 0;
 	case KEY_ANY_DRIVER:

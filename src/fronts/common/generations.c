@@ -4,6 +4,7 @@
  * a driver version.
  */
 #include "fronts/common/generations.h"
+#include "base/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,26 +25,6 @@ static const struct gkf_branch branches[] = {
 #undef BRANCH
 };
 
-const struct gkf_branch *gkf_branch_find(const char *driver)
-{
-	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
-		size_t len = strlen(branches[i].name);
-
-		if (!strncmp(driver, branches[i].name, len) &&
-		    (driver[len] == '\0' || driver[len] == '.'))
-			return &branches[i];
-	}
-	return NULL;
-}
-
-static const struct gkf_generation *find_by_name(const char *name)
-{
-	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
-		if (!strcmp(gkf_generations[i].name, name))
-			return &gkf_generations[i];
-	return NULL;
-}
-
 /* The version "535.54.03" as 535054; 0 if the text is not a version. */
 static unsigned level_of(const char *driver)
 {
@@ -54,6 +35,52 @@ static unsigned level_of(const char *driver)
 		sscanf(driver, "%3u.%3u%n.%2u%n", &major, &minor, &end, &patch,
 		       &end);
 	return end && !driver[end] ? GKF_LEVEL(major, minor) : 0;
+}
+
+/* Whether a driver, a major or a version, is newer than all that are known. */
+static bool is_newest(const char *driver)
+{
+	unsigned major = 0;
+	int end = 0;
+
+	sscanf(driver, "%3u%n", &major, &end);
+	return end && (!driver[end] || level_of(driver)) &&
+	       major > level_of(branches[COUNT(branches) - 1].driver) / 1000 &&
+	       major > gkf_generations[GKF_GENERATION_COUNT - 1].level / 1000;
+}
+
+const struct gkf_branch *gkf_branch_find(const char *driver)
+{
+	for (size_t i = 0; i < COUNT(branches); i++) {
+		size_t len = strlen(branches[i].name);
+
+		if (!strncmp(driver, branches[i].name, len) &&
+		    (driver[len] == '\0' || driver[len] == '.'))
+			return &branches[i];
+	}
+	return is_newest(driver) ? &branches[COUNT(branches) - 1] : NULL;
+}
+
+void gkf_driver_names(void (*add)(const char *name, void *data), void *data)
+{
+	size_t b = 0;
+
+	for (unsigned i = 0; i <= GKF_GENERATION_COUNT; i++) {
+		while (b < COUNT(branches) && (i == GKF_GENERATION_COUNT ||
+					       level_of(branches[b].driver) <
+						   gkf_generations[i].level))
+			add(branches[b++].name, data);
+		if (i < GKF_GENERATION_COUNT)
+			add(gkf_generations[i].name, data);
+	}
+}
+
+static const struct gkf_generation *find_by_name(const char *name)
+{
+	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
+		if (!strcmp(gkf_generations[i].name, name))
+			return &gkf_generations[i];
+	return NULL;
 }
 
 /*
@@ -72,19 +99,15 @@ static const struct gkf_generation *find_by_major(unsigned level)
 	return found;
 }
 
-/*
- * Returns the last generation that is older than the driver; NULL if there is
- * none, or if no generation is newer than the driver.
- */
+/* Returns the last generation that is older than the driver, or NULL. */
 static const struct gkf_generation *find_below(unsigned level)
 {
 	const struct gkf_generation *found = NULL;
 
-	for (unsigned i = 0; i + 1 < GKF_GENERATION_COUNT; i++)
+	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
 		if (gkf_generations[i].level < level)
 			found = &gkf_generations[i];
-	return level < gkf_generations[GKF_GENERATION_COUNT - 1].level ? found
-								       : NULL;
+	return found;
 }
 
 const struct gkf_generation *gkf_generation_find(const char *driver)
@@ -95,7 +118,7 @@ const struct gkf_generation *gkf_generation_find(const char *driver)
 
 	if (g)
 		return g;
-	if (branch && !strcmp(driver, branch->name))
+	if (branch && !strchr(driver, '.'))
 		driver = branch->driver;
 	level = level_of(driver);
 	g = find_by_major(level);

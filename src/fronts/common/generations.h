@@ -39,15 +39,22 @@ struct gkf_branch {
 	unsigned cuda;
 };
 
-/* The branch of a driver (a major or a version), or NULL. */
+/*
+ * The branch of a driver (a major or a version), or NULL. A driver newer than
+ * all branches and generations counts to the newest branch.
+ */
 const struct gkf_branch *gkf_branch_find(const char *driver);
+
+/* Calls add() with the name of each generation and branch, oldest first. */
+void gkf_driver_names(void (*add)(const char *name, void *data), void *data);
 
 /*
  * The generation of a driver, which is a major such as "535" or a version such
  * as "535.54.03". If there are several generations of that major, returns the
  * first one that is not older than the version, or else the last one. A driver
- * between two generations belongs to the older one. NULL if it is older or
- * newer than all generations, or `driver` is not a version.
+ * between two generations belongs to the older one, and one that is newer than
+ * all to the newest. NULL if it is older than all, or `driver` is not a
+ * version.
  */
 const struct gkf_generation *gkf_generation_find(const char *driver);
 
