@@ -161,6 +161,12 @@ static uint64_t read_priority(void)
 	return (uint64_t)priority;
 }
 
+void gkl_environment_user(struct gkl_environment *e, uid_t user)
+{
+	snprintf(e->own_region, sizeof e->own_region, DEFAULT_REGION,
+		 (unsigned)user);
+}
+
 static int read_hami(struct gkl_environment *e)
 {
 	const char *region = value_of("CUDA_DEVICE_MEMORY_SHARED_CACHE");
@@ -176,8 +182,7 @@ static int read_hami(struct gkl_environment *e)
 	e->policy.priority = read_priority();
 	e->policy.oom_killer = truth_of("ACTIVE_OOM_KILLER", false);
 	e->policy.oversubscribe = truth_of("CUDA_OVERSUBSCRIBE", false);
-	snprintf(e->own_region, sizeof e->own_region, DEFAULT_REGION,
-		 (unsigned)geteuid());
+	gkl_environment_user(e, geteuid());
 	if (found)
 		e->region = region ? region : e->own_region;
 	return 0;

@@ -8,6 +8,8 @@
 
 #include "limit/policy.h"
 
+#include <sys/types.h>
+
 struct gkl_environment {
 	const char *group;  /* GPUKIT_LIMIT_GROUP; NULL: none */
 	const char *region; /* HAMi's region file; NULL: HAMi limits nothing */
@@ -23,6 +25,9 @@ struct gkl_environment {
  * own_region, the path of this user's own region.
  */
 int gkl_environment_read(struct gkl_environment *ret_environment);
+
+/* Replaces own_region by that of another user. */
+void gkl_environment_user(struct gkl_environment *environment, uid_t user);
 
 /*
  * Sets the log level from LIBCUDA_LOG_LEVEL (HAMi's, 0 to 4) unless GPUKIT_LOG

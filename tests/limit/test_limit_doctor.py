@@ -260,6 +260,58 @@ def test_hamis_variables(tmp_path):
         assert found["messages"][0] == "warn"
 
 
+def users_region(pid):
+    state, text, _ = told(pid)["limits"]
+    assert state == "ok"
+    return text
+
+
+def test_the_region_is_that_of_the_processs_user(open_build):
+    """If no variable names it, its path contains the user."""
+    library = os.path.join(open_build, "lib", "gpukit", "libvgpu.so")
+    env = clean_env(LD_PRELOAD=library, CUDA_DEVICE_MEMORY_LIMIT="2g")
+    user = ["setpriv", "--reuid", str(NOBODY), "--clear-groups"]
+    with waiting(*user, **env) as process:
+        assert f"/tmp/cudevshr-{NOBODY}.cache" in users_region(process.pid)
+
+
+def test_the_region_of_a_user_namespace():
+    can.need("user-namespaces")
+    env = clean_env(LD_PRELOAD=LIBRARY, CUDA_DEVICE_MEMORY_LIMIT="2g")
+    with waiting("unshare", "--user", "--map-user", "4321", **env) as process:
+        assert "/tmp/cudevshr-4321.cache" in users_region(process.pid)
+
+
+def test_a_group_is_named_by_its_path(group, gpukit):
+    """The library takes nothing else, and refuses the work."""
+    make(gpukit, group, "--memory", "2GiB")
+    with waiting(**clean_env(LD_PRELOAD=LIBRARY,
+                             GPUKIT_LIMIT_GROUP=group)) as process:
+        state, text, _ = told(process.pid, status=1)["limits"]
+        assert (state, text) == (
+            "bad", f"group {group}: its path is not absolute; GPU work is "
+                   "refused")
+
+
+# Two variables of one name, which neither a shell nor Python makes.
+TWICE = """
+#include <unistd.h>
+int main(void) {
+	char *const argv[] = {"sh", "-c", "echo here; read line; :", 0};
+	char *const env[] = {"GPUKIT_LIMIT_GROUP=/first",
+			     "GPUKIT_LIMIT_GROUP=/second", 0};
+	return execve("/bin/sh", argv, env);
+}
+"""
+
+
+def test_of_equal_variables_the_first_counts(tmp_path):
+    with running(compiled(tmp_path, "twice", source=TWICE),
+                 until=b"here") as process:
+        text = told(process.pid, status=1)["limits"][1]
+        assert text.startswith("group first does not exist")
+
+
 def test_its_own_variables_do_not_matter():
     """The doctor's environment says nothing about another process."""
     with waiting(**clean_env()) as process:

@@ -7,6 +7,7 @@
 #include "base/pidstat.h"
 #include "cli/limit/doctor.h"
 #include "cli/open.h"
+#include "limit/reason.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -124,6 +125,43 @@ static int read_maps(struct limit_patient *p)
 	return 0;
 }
 
+/* ---- its namespaces ---- */
+
+static bool shares(const struct limit_patient *p, const char *what)
+{
+	char its[64], own[64];
+	struct stat a, b;
+
+	snprintf(its, sizeof its, "/proc/%d/%s", (int)p->pid, what);
+	snprintf(own, sizeof own, "/proc/self/%s", what);
+	return stat(its, &a) || stat(own, &b) ||
+	       (a.st_ino == b.st_ino && a.st_dev == b.st_dev);
+}
+
+static void find_root(struct limit_patient *p)
+{
+	if (!shares(p, "root") || !shares(p, "ns/mnt"))
+		snprintf(p->root, sizeof p->root, "/proc/%d/root", (int)p->pid);
+}
+
+/* The user that the process is in its own user namespace. */
+static uid_t uid_inside(const struct limit_patient *p)
+{
+	unsigned inside, outside, count;
+	uid_t uid = p->uid;
+	FILE *f;
+
+	if (shares(p, "ns/user"))
+		return uid;
+	f = open_proc(p->pid, "uid_map");
+	while (f && fscanf(f, "%u %u %u", &inside, &outside, &count) == 3)
+		if (p->uid - outside < count)
+			uid = inside + (p->uid - outside);
+	if (f)
+		fclose(f);
+	return uid;
+}
+
 /* ---- its environment ---- */
 
 static bool is_about_limits(const char *line)
@@ -184,7 +222,7 @@ static void take_variable(struct limit_patient *p, char *line)
 	value[-1] = '=';
 	if (is_about_limits(line)) {
 		value[-1] = '\0';
-		setenv(line, value, 1);
+		setenv(line, value, 0); /* of equal names the first counts */
 	}
 }
 
@@ -221,6 +259,7 @@ static int read_environment(struct limit_patient *p)
 	free(line);
 	fclose(f);
 	p->environment_err = gkl_environment_read(&p->environment);
+	gkl_environment_user(&p->environment, uid_inside(p));
 	return 0;
 }
 
@@ -237,23 +276,6 @@ static void read_auxv(struct limit_patient *p)
 			p->gained_rights = entry.a_un.a_val;
 	if (f)
 		fclose(f);
-}
-
-static bool shares(const struct limit_patient *p, const char *what)
-{
-	char its[64], own[64];
-	struct stat a, b;
-
-	snprintf(its, sizeof its, "/proc/%d/%s", (int)p->pid, what);
-	snprintf(own, sizeof own, "/proc/self/%s", what);
-	return stat(its, &a) || stat(own, &b) ||
-	       (a.st_ino == b.st_ino && a.st_dev == b.st_dev);
-}
-
-static void find_root(struct limit_patient *p)
-{
-	if (!shares(p, "root") || !shares(p, "ns/mnt"))
-		snprintf(p->root, sizeof p->root, "/proc/%d/root", (int)p->pid);
 }
 
 static int read_identity(struct limit_patient *p)
@@ -311,6 +333,11 @@ static void read_group(struct limit_patient *p)
 	p->has_group = !p->environment_err && path;
 	if (!p->has_group)
 		return;
+	if (*path != '/') {
+		gkl_reason_note("its path is not absolute");
+		p->view.err = GK_ERR_INVALID;
+		return;
+	}
 	snprintf(whole, sizeof whole, "%s%s", p->root, path);
 	if (p->gk)
 		p->audit_err = limit_audit_read(whole, p->gk, &p->audit);
