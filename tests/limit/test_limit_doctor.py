@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import subprocess
+import threading
+import time
 
 import jsonschema
 import pytest
@@ -348,6 +350,49 @@ def test_other_answers(gpukit):
     with subprocess.Popen(["true"]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         fails(gpukit("limit", "doctor", str(process.pid)), 1, "has ended")
+
+
+def test_a_thread_is_no_process(gpukit):
+    """/proc/THREAD exists, but neither ledger nor driver know it."""
+    ends = threading.Event()
+    thread = threading.Thread(target=ends.wait)
+    thread.start()
+    try:
+        fails(gpukit("limit", "doctor", str(thread.native_id)), 1,
+              "is a thread", f"its process, {os.getpid()}")
+    finally:
+        ends.set()
+        thread.join()
+
+
+def test_a_kernel_thread(gpukit):
+    with open("/proc/2/comm", encoding="utf-8") as f:
+        if f.read() != "kthreadd\n":
+            pytest.skip("no kernel threads in this pid namespace")
+    fails(gpukit("limit", "doctor", "2"), 1, "kthreadd", "is a kernel thread")
+
+
+def await_library(process, name):
+    while process.poll() is None:
+        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
+            if name in f.read():
+                return
+        time.sleep(0.01)
+
+
+def test_a_process_that_ends_meanwhile(machine):
+    """Nothing is claimed about it."""
+    made = machine("--gpus", "h100-80gb-hbm3")
+    assert made.ctl("set", 0, "latency.nvmlInit_v2=3s").returncode == 0
+    with waiting(**clean_env()) as process, subprocess.Popen(
+            [GPUKIT, "limit", "doctor", str(process.pid)], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=clean_env(**made.env)) as doctor:
+        await_library(doctor, "libnvidia-ml.so")
+        process.kill()
+        out, err = doctor.communicate(timeout=60)
+    assert (doctor.returncode, out) == (1, "")
+    assert f"process {process.pid} (sh) has ended" in err
 
 
 def test_a_strangers_process(open_build):

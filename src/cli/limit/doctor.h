@@ -22,7 +22,8 @@ enum limit_library {
 /* The process that is examined. */
 struct limit_patient {
 	pid_t pid;
-	uid_t uid;
+	uid_t uid;      /* its effective user */
+	uint64_t start; /* clock ticks from boot to its start */
 	char command[64];
 	/* Prefix of its absolute paths: "" if it has the same root directory.
 	 */

@@ -278,24 +278,70 @@ static void read_auxv(struct limit_patient *p)
 		fclose(f);
 }
 
+/* What /proc/PID/status says. */
+struct status {
+	int process; /* differs from the pid asked for: that is a thread */
+	unsigned uid;
+	bool has_memory; /* no kernel thread */
+};
+
+static int read_status(pid_t pid, struct status *ret_status)
+{
+	struct status st = {0};
+	FILE *f = open_proc(pid, "status");
+	char line[256];
+
+	if (!f)
+		return errno;
+	while (fgets(line, sizeof line, f)) {
+		sscanf(line, "Tgid: %d", &st.process);
+		sscanf(line, "Uid: %*u %u", &st.uid);
+		st.has_memory |= begins_with(line, "VmSize:");
+	}
+	fclose(f);
+	*ret_status = st;
+	return st.process ? 0 : ESRCH;
+}
+
+static int refuse_ended(const struct limit_patient *p)
+{
+	return limit_failure("process %d (%s) has ended", (int)p->pid,
+			     p->command);
+}
+
 static int read_identity(struct limit_patient *p)
 {
 	struct gk_pidstat line;
-	char path[32];
-	struct stat st;
+	struct status st = {0};
 
-	snprintf(path, sizeof path, "/proc/%d", (int)p->pid);
-	if (gk_pidstat_of(p->pid, &line) || stat(path, &st))
+	if (gk_pidstat_of(p->pid, &line) || read_status(p->pid, &st))
 		return limit_failure("no process %d; is it in another pid "
 				     "namespace?",
 				     (int)p->pid);
 	gk_str_clean(p->command, sizeof p->command, line.comm,
 		     strlen(line.comm));
-	p->uid = st.st_uid;
+	p->uid = st.uid;
+	p->start = line.start;
+	if (st.process != p->pid)
+		return limit_failure("%d (%s) is a thread; ask about its "
+				     "process, %d",
+				     (int)p->pid, p->command, st.process);
 	if (line.state == 'Z')
-		return limit_failure("process %d (%s) has ended", (int)p->pid,
-				     p->command);
+		return refuse_ended(p);
+	if (!st.has_memory)
+		return limit_failure("process %d (%s) is a kernel thread, or "
+				     "is ending",
+				     (int)p->pid, p->command);
 	return 0;
+}
+
+/* Whether it is the same process still: an ended one has no mappings. */
+static bool is_there(const struct limit_patient *p)
+{
+	struct gk_pidstat line;
+
+	return !gk_pidstat_of(p->pid, &line) && line.start == p->start &&
+	       line.state != 'Z' && line.state != 'X';
 }
 
 /* ---- its group and the driver ---- */
@@ -358,6 +404,8 @@ int limit_patient_read(pid_t pid, struct limit_patient *ret)
 	err = read_maps(p);
 	if (!err)
 		err = read_environment(p);
+	if (!is_there(p))
+		return refuse_ended(p);
 	if (err)
 		return limit_failure("cannot read process %d (%s): %s%s", pid,
 				     p->command, strerror(err),
@@ -374,7 +422,7 @@ int limit_patient_read(pid_t pid, struct limit_patient *ret)
 	read_group(p);
 	if (p->gk && gk_snapshot_take(p->gk, &p->snap))
 		p->snap = NULL;
-	return 0;
+	return is_there(p) ? 0 : refuse_ended(p);
 }
 
 void limit_patient_free(struct limit_patient *p)
