@@ -262,6 +262,28 @@ def test_hamis_variables(tmp_path):
         assert found["messages"][0] == "warn"
 
 
+def test_hamis_region_before_and_after_its_life(machine, shell, tmp_path):
+    """It is made with the first context, and its removal changes nothing for
+    processes that use it."""
+    made = machine("--gpus", "h100-80gb-hbm3")
+    program = shell(hami(made, tmp_path / "x.cache", "4g"))
+    assert program("cu_init()") == 0
+    assert not os.path.exists(tmp_path / "x.cache")
+    state, text, _ = told(program.pid, made.env)["limits"]
+    assert state == "ok"
+    assert "x.cache is made when it uses a GPU" in text
+    assert program("use(0)") == 0
+    assert told(program.pid, made.env)["driver"][0] == "ok"
+    os.remove(tmp_path / "x.cache")
+    found = told(program.pid, made.env)
+    assert found["limits"][0] == "warn"
+    assert "x.cache was removed; its limits stay" in found["limits"][1]
+    assert found["ledger"][0] == "unknown"
+    assert found["driver"][0] == "ok"
+    assert found["driver"][1].endswith("cannot be compared with the ledger")
+    assert program("alloc(5 << 30)") != 0
+
+
 def users_region(pid):
     state, text, _ = told(pid)["limits"]
     assert state == "ok"

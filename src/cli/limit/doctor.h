@@ -33,7 +33,7 @@ struct limit_patient {
 	enum limit_library library;
 	char library_path[PATH_MAX]; /* as the process sees it */
 	bool library_replaced; /* the file was replaced or removed since */
-	bool has_cuda;         /* libcuda.so.1 is loaded */
+	bool has_ledger;       /* a group's ledger is mapped */
 	bool has_linker;       /* false: it is statically linked */
 	bool has_musl;
 

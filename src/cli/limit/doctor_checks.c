@@ -193,11 +193,20 @@ static void say_no_limits(const struct limit_patient *p, struct gk_finding *f)
 			   "HAMi's variables: docs/LIMIT-HAMI.md");
 }
 
-/* HAMi's region is made by the first call of CUDA. */
+/* HAMi's region is made when a GPU is first used, after cuInit(). */
 static bool is_only_unmade(const struct limit_patient *p)
 {
 	return p->view.err == GK_ERR_NOT_FOUND && !p->environment.group &&
-	       is_ours(p) && !p->has_cuda;
+	       is_ours(p) && !p->has_ledger;
+}
+
+/*
+ * Whether it uses a ledger that cannot be read here. A process keeps the files
+ * of a group that it has mapped, even if they were removed since.
+ */
+static bool keeps_ledger(const struct limit_patient *p)
+{
+	return p->has_group && p->view.err && is_ours(p) && p->has_ledger;
 }
 
 static void look_limits(const struct limit_patient *p, struct gk_finding *f)
@@ -218,6 +227,12 @@ static void look_limits(const struct limit_patient *p, struct gk_finding *f)
 			       "those of HAMi's variables; %s is made when it "
 			       "uses a GPU",
 			       group_name(p));
+	} else if (p->view.err == GK_ERR_NOT_FOUND && keeps_ledger(p)) {
+		gk_finding_say(f, FINDING_WARN,
+			       "group %s was removed; its limits stay in force "
+			       "in this process",
+			       group_name(p));
+		gk_finding_todo(f, "restart the process to have new limits");
 	} else if (p->view.err == GK_ERR_NOT_FOUND) {
 		gk_finding_say(f, FINDING_BAD, "group %s does not exist%s",
 			       group_name(p), refusal(p));
@@ -278,7 +293,10 @@ static void say_slot(const struct limit_patient *p, struct gk_finding *f)
 
 static void look_ledger(const struct limit_patient *p, struct gk_finding *f)
 {
-	if (!p->has_group || p->view.err)
+	if (keeps_ledger(p))
+		gk_finding_say(f, FINDING_UNKNOWN,
+			       "only the process itself can read it");
+	else if (!p->has_group || p->view.err)
 		gk_finding_say(f, FINDING_ABSENT, "it has no ledger");
 	else if (p->slot)
 		say_slot(p, f);
@@ -334,6 +352,8 @@ static void look_driver(const struct limit_patient *p, struct gk_finding *f)
 		gk_finding_say(f, FINDING_OK, "it does not list the process");
 	} else if (p->has_mps_limits && !p->has_group) {
 		gk_finding_add(f, ", under MPS");
+	} else if (keeps_ledger(p) || (p->slot && p->audit_err)) {
+		gk_finding_add(f, ", which cannot be compared with the ledger");
 	} else if (differs_from_driver(p)) {
 		f->state = FINDING_BAD;
 		gk_finding_add(f, p->slot ? ", which the ledger tells otherwise"

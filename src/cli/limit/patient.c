@@ -81,6 +81,17 @@ static enum limit_library judge_library(const struct limit_patient *p)
 	return found ? LIMIT_LIBRARY_OURS : LIMIT_LIBRARY_HAMI;
 }
 
+/* Whether a file is a group's ledger: DIRECTORY/ledger, or one beside HAMi's
+ * region. */
+static bool is_ledger(const char *name)
+{
+	static const char end[] = ".gpukit-ledger";
+	size_t len = strlen(name);
+
+	return !strcmp(name, "ledger") ||
+	       (len > strlen(end) && !strcmp(name + len - strlen(end), end));
+}
+
 static void take_mapping(struct limit_patient *p, char *path)
 {
 	static const char gone[] = " (deleted)";
@@ -93,12 +104,11 @@ static void take_mapping(struct limit_patient *p, char *path)
 		p->has_linker = true;
 	if (begins_with(name, "ld-musl"))
 		p->has_linker = p->has_musl = true;
-	if (begins_with(name, "libcuda.so"))
-		p->has_cuda = true;
-	if (!begins_with(name, LIBRARY) || *p->library_path)
-		return;
 	if (is_gone)
 		path[len - strlen(gone)] = '\0';
+	p->has_ledger |= is_ledger(name);
+	if (!begins_with(name, LIBRARY) || *p->library_path)
+		return;
 	p->library_replaced = is_gone;
 	gk_str_copy(p->library_path, sizeof p->library_path, path);
 }
