@@ -4,7 +4,6 @@
  * a driver version.
  */
 #include "fronts/common/generations.h"
-#include "base/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +23,7 @@ static const struct gkf_branch branches[] = {
 #include "abi/nvml/nvml_branches.def"
 #undef BRANCH
 };
+#define BRANCHES (sizeof branches / sizeof *branches)
 
 /* The version "535.54.03" as 535054; 0 if the text is not a version. */
 static unsigned level_of(const char *driver)
@@ -45,20 +45,20 @@ static bool is_newest(const char *driver)
 
 	sscanf(driver, "%3u%n", &major, &end);
 	return end && (!driver[end] || level_of(driver)) &&
-	       major > level_of(branches[COUNT(branches) - 1].driver) / 1000 &&
+	       major > level_of(branches[BRANCHES - 1].driver) / 1000 &&
 	       major > gkf_generations[GKF_GENERATION_COUNT - 1].level / 1000;
 }
 
 const struct gkf_branch *gkf_branch_find(const char *driver)
 {
-	for (size_t i = 0; i < COUNT(branches); i++) {
+	for (size_t i = 0; i < BRANCHES; i++) {
 		size_t len = strlen(branches[i].name);
 
 		if (!strncmp(driver, branches[i].name, len) &&
 		    (driver[len] == '\0' || driver[len] == '.'))
 			return &branches[i];
 	}
-	return is_newest(driver) ? &branches[COUNT(branches) - 1] : NULL;
+	return is_newest(driver) ? &branches[BRANCHES - 1] : NULL;
 }
 
 void gkf_driver_names(void (*add)(const char *name, void *data), void *data)
@@ -66,9 +66,9 @@ void gkf_driver_names(void (*add)(const char *name, void *data), void *data)
 	size_t b = 0;
 
 	for (unsigned i = 0; i <= GKF_GENERATION_COUNT; i++) {
-		while (b < COUNT(branches) && (i == GKF_GENERATION_COUNT ||
-					       level_of(branches[b].driver) <
-						   gkf_generations[i].level))
+		while (b < BRANCHES && (i == GKF_GENERATION_COUNT ||
+					level_of(branches[b].driver) <
+					    gkf_generations[i].level))
 			add(branches[b++].name, data);
 		if (i < GKF_GENERATION_COUNT)
 			add(gkf_generations[i].name, data);

@@ -21,7 +21,6 @@
 #include "machine/store/process/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
-#include "machine/store/reserve.h"
 #include "machine/store/rows.h"
 #include "machine/store/scenario_table.h"
 #include "machine/store/trust.h"
@@ -83,6 +82,31 @@ static void rename_board(struct gkf_board *board,
 		board->minor = (uint32_t)named->minor;
 }
 
+/*
+ * What captures of other branches than that of the profile tell. A profile with
+ * another value than ours has its own.
+ */
+static const struct {
+	int64_t device, ours;
+	unsigned major;
+	int64_t mib;
+} reserves[] = {
+#define RESERVED(device, ours, major, mib) {device, ours, major, mib},
+#include "machine/file/reserve.def"
+#undef RESERVED
+};
+
+/* The memory that a driver of the branch `major` keeps of a board. */
+static int64_t reserved_mib(const struct gkf_profile *profile, unsigned major)
+{
+	for (size_t i = 0; i < sizeof reserves / sizeof *reserves; i++)
+		if (reserves[i].device == profile->pci_device_id &&
+		    reserves[i].ours == profile->reserved_mib &&
+		    reserves[i].major == major)
+			return reserves[i].mib;
+	return profile->reserved_mib;
+}
+
 static void init_board(struct gkf_board *board, unsigned i,
 		       const struct gkf_machine_spec *spec)
 {
@@ -91,7 +115,7 @@ static void init_board(struct gkf_board *board, unsigned i,
 
 	board->profile = spec->profiles[i];
 	board->profile.reserved_mib =
-	    gkf_reserved_mib(&board->profile, (unsigned)atoi(driver));
+	    reserved_mib(&board->profile, (unsigned)atoi(driver));
 	place_board(board, i);
 	name_board(board, gkf_mix(spec->seed) + i);
 	if (spec->names)
