@@ -198,9 +198,26 @@ def test_excluded_gpus(smi):
      "Clocks synchronization is not supported on this device.\n"),
     (["power-smoothing", "-ppd"], 3,
      "Power smoothing is not supported on this device.\n"),
+    (["c2c", "-i", "0", "-s"], 3, "C2C is not supported on this device.\n"),
+    (["boost-slider", "--vboost", "1"], 3,
+     "Boost slider is not supported on this device.\n"),
+    (["compute-policy", "--set-timeslice=1"], 3,
+     "Compute policy is not supported on this device.\n"),
+    (["vgpu", "-i", "0", "-v", "-c"], 0,
+     "No supported devices in vGPU mode\n"),
 ])
 def test_lines_of_other_subcommands(smi, args, status, out):
     assert smi(*args) == (status, out)
+
+
+@pytest.mark.parametrize("verb, option", [
+    ("clocks", "-ppd"), ("vgpu", "--sync"), ("power-smoothing", "-l"),
+    ("power-profiles", "-ppd"), ("boost-slider", "-gr"), ("c2c", "-l"),
+    ("stats", "-s")])
+def test_no_subcommand_takes_the_option_of_another(smi, verb, option):
+    assert smi(verb, option) == (
+        255, f"ERROR: Option {option} is not recognized. Please run "
+             "'nvidia-smi -h' for help.\n")
 
 
 @pytest.mark.parametrize("args, status", [

@@ -8,18 +8,35 @@
 #include "cli/smi/gpus.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /*
  * The options that public texts name; nvidia-smi has more. All but -i have no
  * effect here, and may have an argument.
  */
-static const struct smi_verb_option feature_options[] = {
-    {"-i", "--id", SMI_TAKES, offsetof(struct smi, ids), NULL},
-#define OPTION(name) {NULL, name, SMI_MAY, 0, NULL},
+static const struct {
+	const char *verb, *name;
+} feature_options[] = {
+#define OPTION(verb, name) {verb, name},
 #include "cli/smi/features.def"
 #undef OPTION
-    {0},
 };
+
+/* The options of the subcommand that was taken; the last one is empty. */
+static struct smi_verb_option own_options[COUNT(feature_options) + 2];
+
+static void take_options(const char *verb)
+{
+	struct smi_verb_option *next = own_options;
+
+	*next++ = (struct smi_verb_option){"-i", "--id", SMI_TAKES,
+					   offsetof(struct smi, ids), NULL};
+	for (size_t i = 0; i < COUNT(feature_options); i++)
+		if (!strcmp(feature_options[i].verb, verb))
+			*next++ = (struct smi_verb_option){
+			    NULL, feature_options[i].name, SMI_MAY, 0, NULL};
+	*next = (struct smi_verb_option){0};
+}
 
 static const struct gk_option_line feature_lines[] = {
     {"-i, --id=LIST", "only these GPUs"},
@@ -34,7 +51,7 @@ static const struct feature {
 	int status;
 } features[] = {
 #define FEATURE(name, line, status)                                            \
-	{{name, feature_options, feature_lines, refuse_feature}, line, status},
+	{{name, own_options, feature_lines, refuse_feature}, line, status},
 #include "cli/smi/features.def"
 #undef FEATURE
 };
@@ -59,6 +76,7 @@ const struct smi_verb *smi_take_feature(struct smi *smi, const char *word)
 	for (size_t i = 0; i < COUNT(features); i++) {
 		if (strcmp(features[i].verb.name, word) != 0)
 			continue;
+		take_options(word);
 		smi->feature = &features[i];
 		return &features[i].verb;
 	}
