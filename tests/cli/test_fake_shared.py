@@ -3,6 +3,7 @@
 now, and change it only if they may."""
 
 import contextlib
+import ctypes
 import glob
 import json
 import os
@@ -324,6 +325,23 @@ def test_the_next_launcher_removes_a_shared_orphan(open_build):
     assert os.path.exists(one.path)  # it is not root's
     assert one.run(LONELY, "fake", "--", "true").returncode == 0
     assert not os.path.exists(one.path)
+
+
+def test_own_machines_are_found_without_those_of_others(shared):
+    """Others may share many machines, each of which takes time to read."""
+    one = shared(OWNER, "--shared", "--gpus", "t4")
+    libc = ctypes.CDLL(None)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    in_open = 0x20
+    assert libc.inotify_add_watch(watch, one.path.encode(), in_open) > 0
+    done = run_as(LONELY, one.gpukit, "fake", "--", "sh", "-ec",
+                  "unset GPUKIT_MACHINE; $0 fake ctl show 0", one.gpukit)
+    assert (done.returncode, done.stderr) == (0, "")
+    with pytest.raises(BlockingIOError):
+        os.read(watch, 4096)
+    run_as(LONELY, one.gpukit, "fake", "ctl", "ls")
+    assert os.read(watch, 4096)
+    os.close(watch)
 
 
 def test_what_strangers_put_among_their_machines_harms_nobody(shared):

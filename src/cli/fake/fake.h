@@ -212,6 +212,12 @@ struct fake_machine {
 unsigned fake_machines(struct fake_machine **ret_machines);
 
 /*
+ * The same without those of others, whose files it does not open: there may be
+ * many, and each costs time.
+ */
+unsigned fake_own_machines(struct fake_machine **ret_machines);
+
+/*
  * Removes machines of this user to which no process is attached and whose
  * launcher is dead.
  */

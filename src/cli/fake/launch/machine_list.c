@@ -175,16 +175,33 @@ static void add_others(struct list *l, const char *own)
 	free(entries);
 }
 
-unsigned fake_machines(struct fake_machine **ret_machines)
+static void add_own(struct list *l)
 {
 	char dir[PATH_MAX];
-	struct list l = {0};
 
 	if (!fake_private_dir(dir, sizeof dir))
-		add_dir(&l, dir, false);
+		add_dir(l, dir, false);
 	fake_shared_dir(dir, sizeof dir);
-	add_dir(&l, dir, true);
-	add_others(&l, dir);
+	add_dir(l, dir, true);
+}
+
+unsigned fake_own_machines(struct fake_machine **ret_machines)
+{
+	struct list l = {0};
+
+	add_own(&l);
+	*ret_machines = l.at;
+	return l.count;
+}
+
+unsigned fake_machines(struct fake_machine **ret_machines)
+{
+	char own[PATH_MAX];
+	struct list l = {0};
+
+	add_own(&l);
+	fake_shared_dir(own, sizeof own);
+	add_others(&l, own);
 	*ret_machines = l.at;
 	return l.count;
 }
@@ -199,7 +216,7 @@ static bool is_orphan(const struct fake_machine *machine)
 void fake_remove_orphans(void)
 {
 	struct fake_machine *machines;
-	unsigned count = fake_machines(&machines);
+	unsigned count = fake_own_machines(&machines);
 	char path[PATH_MAX];
 
 	for (unsigned i = 0; i < count; i++)
