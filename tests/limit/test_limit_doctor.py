@@ -181,6 +181,22 @@ def test_the_preloaded_library_is_missing(group, gpukit, tmp_path):
                    "No such file or directory")
 
 
+def test_the_preloaded_library_is_closed_to_its_user(open_dir):
+    """Root can read it; the process cannot."""
+    can.need("other-users")
+    library = os.path.join(open_dir, "libvgpu.so")
+    shutil.copy(LIBRARY, library)
+    os.chmod(library, 0o600)
+    with waiting("setpriv", "--reuid", str(NOBODY), "--clear-groups",
+                 **clean_env(LD_PRELOAD=library,
+                             CUDA_DEVICE_MEMORY_LIMIT="2g")) as process:
+        found = told(process.pid, status=1)
+    assert found["library"][1] == (
+        f"it is to preload {library}, which it cannot read: "
+        "Permission denied")
+    assert found["limits"][:2] == ("ok", "those of HAMi's variables")
+
+
 def compiled(tmp_path, name, *flags, source="int gpukit_nothing;\n"):
     program = tmp_path / name
     done = subprocess.run(["cc", "-xc", "-", "-o", program, *flags],
@@ -228,6 +244,27 @@ def test_another_limiters_library(tmp_path):
         assert state == "bad"
         assert text.startswith(f"{library} is not gpukit's")
         assert "LIMIT-HAMI.md" in todo
+
+
+CHROOT = """
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	return chroot("/tmp") || chdir("/") || puts("here") < 0 ||
+	       fflush(stdout) || getchar() > 0;
+}
+"""
+
+
+def test_another_limiters_library_after_chroot(tmp_path):
+    can.need("other-users")
+    library = compiled(tmp_path, "libvgpu.so", "-shared", "-fPIC")
+    program = compiled(tmp_path, "changes", source=CHROOT)
+    with running(program, until=b"here", **clean_env(
+            LD_PRELOAD=library, CUDA_DEVICE_MEMORY_LIMIT="2g")) as process:
+        text = told(process.pid, status=1)["library"][1]
+        assert text.startswith(f"{library} is not gpukit's")
 
 
 def test_a_replaced_library(tmp_path, group, gpukit):

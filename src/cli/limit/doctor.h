@@ -39,6 +39,7 @@ struct limit_patient {
 
 	bool gained_rights;     /* the dynamic linker ignored LD_PRELOAD */
 	char preload[PATH_MAX]; /* the libvgpu.so to preload; "": none */
+	int preload_err;        /* an errno: the process cannot read it */
 	bool is_silent;         /* GPUKIT_LOG=off */
 	bool has_mps_limits;
 

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool is_ours(const struct limit_patient *p)
 {
@@ -37,9 +36,6 @@ static bool wants_limits(const struct limit_patient *p)
 static void say_why_not_loaded(const struct limit_patient *p,
 			       struct gk_finding *f)
 {
-	char path[PATH_MAX + sizeof p->root];
-
-	snprintf(path, sizeof path, "%s%s", p->root, p->preload);
 	if (!p->has_linker) {
 		gk_finding_say(f, FINDING_BAD,
 			       "the program is statically linked, so "
@@ -64,10 +60,10 @@ static void say_why_not_loaded(const struct limit_patient *p,
 			       "and `env -i` remove");
 		gk_finding_todo(f, "start it with `gpukit limit -- CMD`, as "
 				   "the last of such commands");
-	} else if (access(path, R_OK)) {
+	} else if (p->preload_err) {
 		gk_finding_say(f, FINDING_BAD,
-			       "it is to preload %s, which it cannot read: %m",
-			       p->preload);
+			       "it is to preload %s, which it cannot read: %s",
+			       p->preload, strerror(p->preload_err));
 		gk_finding_todo(f, "make that file readable, or mount it into "
 				   "the container");
 	} else {
@@ -197,7 +193,7 @@ static void say_no_limits(const struct limit_patient *p, struct gk_finding *f)
 static bool is_only_unmade(const struct limit_patient *p)
 {
 	return p->view.err == GK_ERR_NOT_FOUND && !p->environment.group &&
-	       is_ours(p) && !p->has_ledger;
+	       !p->has_ledger;
 }
 
 /*
@@ -223,10 +219,10 @@ static void look_limits(const struct limit_patient *p, struct gk_finding *f)
 	} else if (!p->has_group) {
 		say_no_limits(p, f);
 	} else if (is_only_unmade(p)) {
-		gk_finding_say(f, FINDING_OK,
-			       "those of HAMi's variables; %s is made when it "
-			       "uses a GPU",
-			       group_name(p));
+		gk_finding_say(f, FINDING_OK, "those of HAMi's variables");
+		if (is_ours(p))
+			gk_finding_add(f, "; %s is made when it uses a GPU",
+				       group_name(p));
 	} else if (p->view.err == GK_ERR_NOT_FOUND && keeps_ledger(p)) {
 		gk_finding_say(f, FINDING_WARN,
 			       "group %s was removed; its limits stay in force "

@@ -68,6 +68,9 @@ static enum limit_library judge_library(const struct limit_patient *p)
 
 	snprintf(path, sizeof path, "%s%s", p->root, p->library_path);
 	f = fopen(path, "re");
+	/* After chroot() the kernel shows paths as this process sees them. */
+	if (!f)
+		f = fopen(p->library_path, "re");
 	if (!f)
 		return LIMIT_LIBRARY_OURS;
 	while (!found && (n = fread(line + len, 1, 4096, f)) > 0) {
@@ -401,6 +404,17 @@ static void read_group(struct limit_patient *p)
 	find_slot(p);
 }
 
+/* Tries to read the library to preload, as the process's user. Where a relative
+ * path leads is not known. */
+static void try_preload(struct limit_patient *p)
+{
+	char path[PATH_MAX + sizeof p->root];
+
+	snprintf(path, sizeof path, "%s%s", p->root, p->preload);
+	if (*p->preload == '/' && faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
+		p->preload_err = errno;
+}
+
 int limit_patient_read(pid_t pid, struct limit_patient *ret)
 {
 	struct limit_patient *p = ret;
@@ -430,6 +444,7 @@ int limit_patient_read(pid_t pid, struct limit_patient *ret)
 		return limit_failure("cannot become user %u: %s",
 				     (unsigned)p->uid, strerror(errno));
 	read_group(p);
+	try_preload(p);
 	if (p->gk && gk_snapshot_take(p->gk, &p->snap))
 		p->snap = NULL;
 	return is_there(p) ? 0 : refuse_ended(p);
