@@ -424,6 +424,41 @@ def test_a_thread_is_no_process(gpukit):
         thread.join()
 
 
+ENDS = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *reads(void *arg)
+{
+	puts("here");
+	fflush(stdout);
+	getchar();
+	_exit(0);
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, reads, 0);
+	pthread_exit(0);
+}
+"""
+
+
+def test_a_process_whose_main_thread_ended(gpukit, tmp_path):
+    program = compiled(tmp_path, "ends", "-pthread", "-w", source=ENDS)
+    with running(program, until=b"here", **clean_env()) as process:
+        end = time.monotonic() + 60
+        while state_of(process.pid) != "Z":
+            assert time.monotonic() < end
+        fails(gpukit("limit", "doctor", str(process.pid)), 1,
+              f"main thread of process {process.pid}", "has ended")
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+
+
 def test_a_kernel_thread(gpukit):
     with open("/proc/2/comm", encoding="utf-8") as f:
         if f.read() != "kthreadd\n":

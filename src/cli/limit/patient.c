@@ -339,6 +339,11 @@ static int read_identity(struct limit_patient *p)
 		return limit_failure("%d (%s) is a thread; ask about its "
 				     "process, %d",
 				     (int)p->pid, p->command, st.process);
+	if (line.state == 'Z' && line.threads > 1)
+		return limit_failure("the main thread of process %d (%s) has "
+				     "ended, so that /proc does not show what "
+				     "the others do",
+				     (int)p->pid, p->command);
 	if (line.state == 'Z')
 		return refuse_ended(p);
 	if (!st.has_memory)
