@@ -189,6 +189,38 @@ static void an_empty_file_is_a_process_that_is_gone(void **state)
 	rmdir(dir);
 }
 
+static void write_stat(int at, const char *line)
+{
+	int fd = openat(at, "9/stat", O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
+	close(fd);
+}
+
+/* Nothing of the line that was read before, which was longer. */
+static void a_line_ends_where_its_file_ends(void **state)
+{
+	char dir[] = "/tmp/gpukit-pidstat-XXXXXX", line[1000] = "9 (x)" REST;
+	struct gk_pidstat st;
+	int at;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	at = open(dir, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(mkdirat(at, "9", 0700), 0);
+	memset(line + strlen(line), '7', sizeof line - 1 - strlen(line));
+	write_stat(at, line);
+	assert_int_equal(gk_pidstat_read(at, 9, &st), 0);
+	assert_true(st.rss_pages == UINT64_MAX);
+	write_stat(at, "9 (x)" REST);
+	assert_int_equal(gk_pidstat_read(at, 9, &st), 0);
+	assert_int_equal(st.rss_pages, 77);
+	unlinkat(at, "9/stat", 0);
+	unlinkat(at, "9", AT_REMOVEDIR);
+	close(at);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +232,7 @@ int main(void)
 	    cmocka_unit_test(the_own_process_is_found),
 	    cmocka_unit_test(a_process_that_is_gone_is_not_found),
 	    cmocka_unit_test(an_empty_file_is_a_process_that_is_gone),
+	    cmocka_unit_test(a_line_ends_where_its_file_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
