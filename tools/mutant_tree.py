@@ -15,6 +15,9 @@ LEFT_OUT = (".git", "build", "docs", "__pycache__", ".pytest_cache")
 LIMIT_S = 300  # for a test that was never timed
 # how many times longer than without a mutant, before it counts as endless
 SLOWER = 10
+# after which a ctest is ended itself: it waits for the children that a killed
+# test leaves, as long as they keep its output open
+PATIENCE_S = 5
 MEMORY = 8 << 30  # per test, because a mutant may allocate without end
 
 
@@ -101,7 +104,7 @@ class Tree:
             else:
                 self.run("ctest", "--test-dir", self.build, "--timeout",
                          f"{limit_s:.0f}", "-R", f"^{re.escape(test)}$",
-                         limit=limit_memory)
+                         limit=limit_memory, seconds=limit_s + PATIENCE_S)
         except Failed:
             return False
         return True
