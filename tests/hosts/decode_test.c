@@ -231,6 +231,42 @@ static void every_reason_has_its_word(void **state)
 	gk_snapshot_free(snap);
 }
 
+static void a_gpu_keeps_who_it_is(void **state)
+{
+	struct gk_device *d = fx.devices;
+	struct gk_snapshot *snap;
+
+	(void)state;
+	fixture_init(&fx, 1);
+	strcpy(d->serial, "1322621087401");
+	strcpy(d->vbios, "92.00.45.00.05");
+	d->compute_major = 9;
+	d->compute_minor = 10;
+	snap = come_back(0);
+	d = snap->devices;
+	assert_string_equal(d->name, fx.devices[0].name);
+	assert_string_equal(d->uuid, fx.devices[0].uuid);
+	assert_string_equal(d->bus_id, fx.devices[0].bus_id);
+	assert_string_equal(d->serial, "1322621087401");
+	assert_string_equal(d->vbios, "92.00.45.00.05");
+	assert_int_equal(d->compute_major, 9);
+	assert_int_equal(d->compute_minor, 10);
+	gk_snapshot_free(snap);
+}
+
+static void a_missing_list_of_processes_has_a_reason(void **state)
+{
+	struct gk_snapshot *snap;
+
+	(void)state;
+	fixture_init(&fx, 2);
+	fx.devices[0].processes_why = GK_ABSENT_PERMISSION;
+	snap = come_back(GK_JSON_WHY);
+	assert_int_equal(snap->devices[0].processes_why, GK_ABSENT_PERMISSION);
+	assert_int_equal(snap->devices[1].processes_why, GK_PRESENT);
+	gk_snapshot_free(snap);
+}
+
 /* What the filter needs. */
 static void a_process_has_its_place(void **state)
 {
@@ -473,6 +509,8 @@ int main(void)
 	    cmocka_unit_test(every_metric_has_its_value),
 	    cmocka_unit_test(no_metric_passes_out_of_its_range),
 	    cmocka_unit_test(every_reason_has_its_word),
+	    cmocka_unit_test(a_gpu_keeps_who_it_is),
+	    cmocka_unit_test(a_missing_list_of_processes_has_a_reason),
 	    cmocka_unit_test(a_process_has_its_place),
 	    cmocka_unit_test(ages_are_counted_from_now),
 	    cmocka_unit_test(numbers_have_bounds),
