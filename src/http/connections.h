@@ -27,8 +27,8 @@ struct gk_connection {
 	struct gk_connection *before, *after;
 	int fd;
 	/*
-	 * libmicrohttpd's connection. NULL: it is ending, and its headers must
-	 * not be read any more.
+	 * libmicrohttpd's connection. It is NULL while the connection is
+	 * ending, when its headers must not be read any more.
 	 */
 	void *of;
 	/* We have sent a refusal ourselves, directly on the socket. */
@@ -60,8 +60,9 @@ struct gk_connections {
 void gk_connections_init(struct gk_connections *all, unsigned most);
 
 /*
- * Adds a connection, which begins with a request. If there are more than
- * `most`, ends the least recently active one. Returns NULL when out of memory.
+ * Adds a connection in the state GK_DOING_REQUEST. If there are then more than
+ * `most` connections, ends the least recently active one. Returns NULL when out
+ * of memory.
  */
 struct gk_connection *gk_connection_add(struct gk_connections *all, int fd);
 void gk_connection_remove(struct gk_connections *all, struct gk_connection *c);
@@ -79,10 +80,10 @@ bool gk_connections_room(struct gk_connections *all,
 			 const struct gk_connection *c, unsigned others);
 
 /*
- * Shuts down connections that take too long, and those whose client has closed
- * its sending side right after its last request. libmicrohttpd would not notice
- * such a client, because it has read only the request. It closes the sockets
- * when it runs next.
+ * Shuts down connections that take too long. Also shuts down those whose client
+ * closed its sending side right after its last request: libmicrohttpd, which
+ * has read no further than that request, would not notice. libmicrohttpd closes
+ * the sockets when it runs next.
  */
 void gk_connections_look(struct gk_connections *all);
 

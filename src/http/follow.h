@@ -20,8 +20,9 @@ struct gk_follow_options {
 	const char *ca;    /* file of CA certificates (PEM); NULL: the
 			    * system's */
 	/*
-	 * The content type of pages that are requested again again_ns after
-	 * they end. NULL: event streams, reconnected after two seconds.
+	 * If not NULL, the URLs are pages of this content type, each of which
+	 * is requested again `again_ns` after it has ended. If NULL, they are
+	 * event streams, which are reconnected after two seconds.
 	 */
 	const char *type;
 	uint64_t again_ns;

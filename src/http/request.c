@@ -31,8 +31,8 @@ void gk_request_line(char *target)
 	if (arguments)
 		arguments[1] = '\0';
 	/*
-	 * A decoded NUL would end the path, so that a page with the path before
-	 * it might be found.
+	 * A decoded NUL would end the path early. The request would then get
+	 * the page of the shorter path.
 	 */
 	while ((text = strstr(text, "%00")))
 		text[2] = '1';
