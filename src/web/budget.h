@@ -14,7 +14,8 @@
 #define GK_BUDGET_RATE  ((uint64_t)512 << 10)
 #define GK_BUDGET_BURST ((uint64_t)3 << 20)
 /*
- * The additional cost of an event in bytes, for reading it and sending it on.
+ * Every event also costs this many bytes, for the work of parsing and
+ * forwarding it.
  */
 #define GK_BUDGET_EVENT 8192
 
@@ -27,8 +28,8 @@ struct gk_budget {
 void gk_budget_spend(struct gk_budget *budget, uint64_t now_ns, size_t bytes);
 
 /*
- * Returns for how many ns nothing must be read from the peer; 0: it may be
- * read.
+ * Returns how many nanoseconds to wait before reading from the peer; 0 if it
+ * may be read now.
  */
 uint64_t gk_budget_wait(const struct gk_budget *budget, uint64_t now_ns);
 

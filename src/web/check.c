@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * The maximum memory of an event's parsed JSON. The hello of 256 GPUs with its
- * history needs half of it. A text that consists only of brackets takes eighty
- * times its size when parsed.
+ * The maximum memory that an event's parsed JSON may take. A hello of 256 GPUs
+ * with its history takes half of it. A text that consists only of brackets
+ * takes eighty times its size when parsed.
  */
 #define MEMORY_MOST  ((size_t)16 << 20)
 #define OF_A_BRACKET 256
@@ -106,8 +106,9 @@ static bool is_in(double number, enum gk_unit unit,
 }
 
 /*
- * Whether a number is possible for a key. If metrics of GPUs and of processes
- * have the same name, the number may be in either's range.
+ * Whether a number is possible for a key. If a metric of GPUs and a metric of
+ * processes both have the key as their name, the number may be in the range of
+ * either.
  */
 static bool can_be(const char *key, double number)
 {

@@ -18,12 +18,12 @@ double gk_member_number(const json_t *object, const char *key);
 const char *gk_member_text(const json_t *object, const char *key);
 
 /*
- * Parses an event; the caller releases it with json_decref(). `own` means that
- * this program made the event. In a peer's events, numbers outside the ranges
- * of their metrics are removed, and *ret_changed is set. Returns NULL if the
- * text is not an event of that kind, if it would need more memory than any
- * valid one, or if it contains a line end, which browsers would take for the
- * end of the event.
+ * Parses an event; the caller releases it with json_decref(). `own` says that
+ * this program made the event. In a peer's event, numbers outside the ranges of
+ * their metrics are removed, and *ret_changed is set. Returns NULL if the text
+ * is not an event of that kind, if it would need more memory than any valid
+ * event, or if it contains a line end, which browsers would take for the end of
+ * the event.
  */
 json_t *gk_event_read(enum gk_event_kind kind, const char *json, size_t len,
 		      bool own, bool *ret_changed);

@@ -42,7 +42,7 @@ struct gk_event {
 };
 
 /*
- * Makes an event from one line of JSON. token distinguishes runs of the hub.
+ * Makes an event from one line of JSON. `token` distinguishes runs of the hub.
  * Only frames and hellos are sent with their id. Returns NULL when out of
  * memory.
  */

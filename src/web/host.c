@@ -80,8 +80,8 @@ static bool can_be(int s, double value)
 }
 
 /*
- * Bits of nvmlClocksEventReasons: the power cap; and hardware, heat or a power
- * brake.
+ * Bits of nvmlClocksEventReasons. BY_POWER: the power cap. BY_FORCE: a slowdown
+ * by the hardware, by heat or by a power brake.
  */
 #define BY_POWER 0x4
 #define BY_FORCE (0x8 | 0x20 | 0x40 | 0x80)
@@ -206,7 +206,10 @@ static void read_series(const struct gk_web_host *h, struct gk_web_trace *t,
 	}
 }
 
-/* Replaces our history of a peer by the peer's own. */
+/*
+ * Replaces the history that is kept here for a peer by the history in the
+ * peer's hello.
+ */
 static void read_history(struct gk_web_host *h, const json_t *history)
 {
 	double steps = gk_member_number(history, "steps");
@@ -229,7 +232,7 @@ static void read_history(struct gk_web_host *h, const json_t *history)
 	}
 }
 
-/* Returns how many of the last steps fit a hello. */
+/* Returns how many of the last steps of history fit into a hello. */
 static unsigned told_steps(const struct gk_web_host *h)
 {
 	size_t series_count = h->trace_count * GK_WEB_SERIES;

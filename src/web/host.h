@@ -31,12 +31,13 @@
 #define GK_WEB_SERIES 5
 struct gk_web_trace {
 	char uuid[GK_NAME_MAX], label[GK_NAME_MAX];
-	bool mig; /* a MIG device; its values are also part of its GPU's */
+	bool mig; /* a MIG device; its GPU's values include its own */
 	float values[GK_WEB_SERIES][GK_WEB_STEPS];
 };
 
 struct gk_web_host {
-	char name[GK_NAME_MAX]; /* the name by which we know it */
+	char name[GK_NAME_MAX]; /* the name under which this hub lists the
+				 * host */
 	char told[GK_NAME_MAX]; /* the name that it reports; "" if unknown */
 	bool own;
 	char why[256];     /* why it is unreachable; "" if reachable */
@@ -55,7 +56,7 @@ struct gk_web_host {
 	double time;         /* time of the last frame */
 };
 
-/* own: this program makes the host's events. */
+/* `own` says that this program makes the host's events. */
 void gk_web_host_init(struct gk_web_host *host, const char *name, bool own);
 void gk_web_host_free(struct gk_web_host *host);
 

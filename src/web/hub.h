@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub.h - all hosts that a page shows, of which the first is this machine, and
+ * hub.h - all hosts that a page shows, the first of which is this machine, and
  * the streams of the page's viewers. Any thread may call any function.
  */
 #ifndef GK_WEB_HUB_H

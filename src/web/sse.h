@@ -14,7 +14,7 @@
  */
 #define GK_SSE_REFUSED ((size_t)16 << 20)
 
-/* The event being read. Zero it to start. */
+/* The event being read. Zero it before the first use. */
 struct gk_sse {
 	struct gk_buf line, data;
 	size_t skipped;  /* size of the event being skipped; 0: none */

@@ -29,7 +29,10 @@ struct gk_teller {
 	int trouble_count;
 };
 
-/* Records a snapshot, to which the functions below then refer. */
+/*
+ * Records a snapshot. The functions below must be called with the same
+ * snapshot.
+ */
 void gk_tell_take(struct gk_teller *teller, const struct gk_snapshot *snap);
 
 /* Formats the identity of the host and its GPUs. */
@@ -40,7 +43,7 @@ void gk_tell_hello(struct gk_buf *out, const struct gk_snapshot *snap,
 void gk_tell_frame(struct gk_buf *out, const struct gk_teller *teller,
 		   const struct gk_snapshot *snap);
 
-/* Formats the other values of the GPUs. */
+/* Formats all metrics of the GPUs, including those that a frame leaves out. */
 void gk_tell_details(struct gk_buf *out, const struct gk_snapshot *snap);
 
 /*
