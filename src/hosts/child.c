@@ -14,8 +14,8 @@
 #define PATIENCE_NS (2 * GK_NS_PER_S)
 
 /*
- * Sets attributes with which the child starts with no signal blocked or
- * ignored, even if this process blocks or ignores some.
+ * Makes the child start with no signal blocked or ignored, even if this process
+ * blocks or ignores some.
  */
 static int set_attributes(posix_spawnattr_t *attributes)
 {

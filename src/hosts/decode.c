@@ -277,7 +277,7 @@ static bool grow_processes(struct decoder *d, size_t more)
 
 /*
  * Returns why a GPU has no list of processes. For a GPU that is not healthy,
- * the JSON may give no separate reason; the result is then GK_PRESENT.
+ * the JSON may give no separate reason; GK_PRESENT is returned then.
  */
 static enum gk_absence why_no_list(const json_t *json,
 				   const struct gk_device *dev)

@@ -18,11 +18,12 @@
 /*
  * Makes a snapshot from the JSON of another machine, which is not trusted:
  * texts become printable, impossible numbers become absent. Unknown keys are
- * ignored; values without a key are GK_ABSENT_NOT_READ. now_ns
+ * ignored; values whose keys are missing become GK_ABSENT_NOT_READ. now_ns
  * (CLOCK_MONOTONIC) is the snapshot's time on this machine, from which ages are
- * subtracted. Returns GK_ERR_CORRUPT if it is not a snapshot; GK_ERR_VERSION if
- * it has the schema of another version; GK_ERR_TOO_MANY, only from
- * gk_decode_text(), if it would need more memory than any machine's snapshot.
+ * subtracted. Returns GK_ERR_CORRUPT if the JSON is not a snapshot,
+ * GK_ERR_VERSION if it has the schema of another version, or GK_ERR_TOO_MANY
+ * (only from gk_decode_text()) if it would need more memory than any machine's
+ * snapshot.
  */
 int gk_decode_snapshot(const json_t *root, uint64_t now_ns,
 		       struct gk_snapshot **ret_snap);

@@ -40,7 +40,8 @@
  */
 #define LAST_WORDS_NS GK_NS_PER_S
 /*
- * The delay of 1 s is doubled at most this many times, to about half a minute.
+ * A failed command is started again after 1 s. At each further failure this
+ * delay is doubled, at most this many times, to about half a minute.
  */
 #define AGAIN_MOST 5
 
@@ -285,7 +286,7 @@ static void end_child(struct host *h)
 		judge_by_status(h, status);
 }
 
-/* ---- its output ---- */
+/* ---- the output of a command ---- */
 
 static void quote_nonsense(const char *line, size_t len, char dst[WHY_MAX])
 {

@@ -20,8 +20,8 @@ struct gk_hosts_options {
 	 */
 	const char *const *command;
 	/*
-	 * The command for hosts whose name is a URL. It prints snapshots
-	 * received from there.
+	 * The command for hosts whose name is a URL. It prints the snapshots
+	 * that it receives from the URL.
 	 */
 	const char *const *follow;
 	uint64_t interval_ns; /* between snapshots */
