@@ -10,9 +10,9 @@
 
 /*
  * Reads /proc/net/dev, /proc/diskstats, /proc/self/mounts, and the sizes of
- * local file systems (asking remote ones could hang). Lists that cannot be read
- * stay empty. Zero *flows before the first call, and free it at the end; each
- * further call reads everything again.
+ * local file systems (asking for those of remote ones could hang). Lists that
+ * cannot be read stay empty. Zero *flows before the first call, and call
+ * gk_flows_free() at the end; each further call reads everything again.
  */
 void gk_flows_read(struct gk_host_flows *flows);
 void gk_flows_free(struct gk_host_flows *flows);

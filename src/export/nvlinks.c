@@ -20,7 +20,7 @@ void gk_nvlinks_free(struct gk_nvlinks *nvlinks)
 	*nvlinks = (struct gk_nvlinks){0};
 }
 
-/* The entry of a GPU; NULL: out of memory. */
+/* Returns the entry of a GPU, or NULL when out of memory. */
 static struct gk_nvlinks_gpu *entry_of(struct gk_nvlinks *nvlinks,
 				       const struct gk_device *d)
 {
@@ -39,7 +39,10 @@ static struct gk_nvlinks_gpu *entry_of(struct gk_nvlinks *nvlinks,
 	return more;
 }
 
-/* The rate since the last reading. Counters that went back give none. */
+/*
+ * Returns the rate since the last reading. It is absent if the counters have
+ * decreased.
+ */
 static struct gk_value rate_since(const struct gk_nvlinks_gpu *gpu,
 				  int64_t bytes, uint64_t read_ns)
 {

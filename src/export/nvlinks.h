@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvlinks.h - how much data each GPU moves over NVLink in a second, from its
- * counters in two readings.
+ * nvlinks.h - how many bytes per second each GPU moves over NVLink, computed
+ * from two readings of its counters.
  */
 #ifndef GK_EXPORT_NVLINKS_H
 #define GK_EXPORT_NVLINKS_H
 
 #include <gpukit/gpukit.h>
 
-/* Initialise it with zeros. */
+/* Zero it before the first use. */
 struct gk_nvlinks {
 	struct gk_nvlinks_gpu *gpus; /* the GPUs seen so far */
 	size_t count;
@@ -19,8 +19,8 @@ struct gk_nvlinks {
 
 /*
  * Computes the rates of a snapshot's devices. Call it for each snapshot, in
- * order. Counters are read less often than snapshots are taken: until a GPU's
- * counters are read again, its rate stays.
+ * order. Counters are read less often than snapshots are taken: a GPU keeps its
+ * rate until its counters are read again.
  */
 void gk_nvlinks_take(struct gk_nvlinks *nvlinks,
 		     const struct gk_snapshot *snap);
