@@ -2,7 +2,7 @@
 /*
  * shape.c - walks through the events of a YAML text, using a fixed amount of
  * memory. libyaml itself would compose documents of any depth, in time that
- * grows quadratically with it.
+ * grows quadratically with the depth.
  */
 #include "yaml/shape.h"
 

@@ -2,8 +2,8 @@
 /*
  * yaml.h - reads one of gpukit's YAML files: a profile, a scenario, or the
  * viewer's settings. The file is a single mapping, which is read as a whole and
- * checked key by key. Errors read "file:line: ...". Only the command uses this;
- * clients of a made-up machine never read YAML.
+ * checked key by key. Errors read "file:line: ...". Only the gpukit command
+ * uses this; programs that run on a made-up machine never read YAML.
  */
 #ifndef GK_YAML_YAML_H
 #define GK_YAML_YAML_H
@@ -42,8 +42,8 @@ typedef int gk_yaml_use(void *data, const yaml_node_t *top);
 int gk_yaml_read(struct gk_yaml *y, gk_yaml_use *use, void *data);
 
 /*
- * Calls pair() for each key of a mapping, all of which must be plain words,
- * until it returns nonzero.
+ * Calls pair() for each key of a mapping until it returns nonzero. All keys
+ * must be plain words.
  */
 typedef int gk_yaml_pair(void *data, const yaml_node_t *key,
 			 const yaml_node_t *value);
