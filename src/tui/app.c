@@ -211,8 +211,8 @@ static int poll_timeout(const struct app *a)
 }
 
 /*
- * Forwards a pause to the replay, and forwards to the watch an interval that
- * was changed on the settings screen.
+ * Tells the replay whether the viewer is paused, and tells the watch the
+ * interval if it was changed on the settings screen.
  */
 static void keep_period(struct app *a)
 {

@@ -151,9 +151,11 @@ static struct gk_value held(const struct gk_snapshot *snap,
 
 static const struct {
 	const char *name;
-	enum gk_state_kind state; /* the GPU's state during the alert */
+	enum gk_state_kind state; /* the state of the GPU while the alert is
+				   * active */
 	bool fails;
-	int64_t usual; /* threshold for events without a rule; 0: no events */
+	int64_t usual; /* without a rule, events are recorded from this
+			* threshold on; 0: no events without a rule */
 	struct gk_value (*read)(const struct gk_snapshot *snap,
 				const struct gk_device *d);
 	int margin; /* the alert ends this far below its threshold */
@@ -299,8 +301,9 @@ static void end_alerts_of_gone(struct tui_alerts *alerts,
 }
 
 /*
- * Handles a value that cannot be read. Its alert ends if the GPU is lost. But
- * the alert of a count ends OF_LATE_NS after the last increase.
+ * Handles a value that cannot be read. If the GPU is lost, the value's alert
+ * ends. An alert on a counter ends only OF_LATE_NS after the counter's last
+ * increase.
  */
 static void forget_alert(struct tui_alerts *alerts,
 			 const struct gk_snapshot *snap,
@@ -319,7 +322,9 @@ static void forget_alert(struct tui_alerts *alerts,
 	}
 }
 
-/* Returns how long the condition has held, in units of lasts_ns; -1: not now.
+/*
+ * Returns how long the condition has held, in units of lasts_ns; -1 if it does
+ * not hold now.
  */
 static int64_t measure_duration(struct tui_alert *a, int64_t holds,
 				uint64_t now_ns)

@@ -137,8 +137,8 @@ struct tui_alerts {
 /*
  * Updates the alerts from a snapshot. Returns whether one was raised. An alert
  * ends a little below its threshold, so that it does not flicker. If a value
- * cannot be read, its alert stays as it is. But if the GPU is lost, the alert
- * ends, unless it is the alert of a count. When a GPU is no longer listed, all
+ * cannot be read, its alert stays as it is; but if the GPU is lost, the alert
+ * ends, unless it is an alert on a counter. When a GPU is no longer listed, all
  * of its alerts end.
  */
 bool tui_alerts_update(struct tui_alerts *alerts,
@@ -161,7 +161,7 @@ void tui_alerts_note_row(struct tui_alerts *alerts, size_t row,
 void tui_alerts_add_due(struct tui_alerts *alerts, size_t row);
 
 /*
- * Returns how many events had begun at a moment (CLOCK_MONOTONIC). They are the
+ * Returns how many events had begun by a moment (CLOCK_MONOTONIC). They are the
  * first ones in the list, which is sorted by beginning.
  */
 size_t tui_alert_events_until(const struct tui_alerts *alerts, uint64_t at_ns);

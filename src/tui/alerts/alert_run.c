@@ -76,7 +76,7 @@ static char **make_environment(struct told *told)
 	return list;
 }
 
-/* ---- starting it ---- */
+/* ---- starting the command ---- */
 
 /*
  * Restores the signals that the viewer blocks or ignores, and puts the command

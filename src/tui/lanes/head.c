@@ -42,7 +42,7 @@ enum {
 	NO_MODEL
 };
 
-/* A part that does not fit is left out. */
+/* Appends a part to the head, unless it does not fit. */
 static void add_head_part(char *dst, const char *text)
 {
 	size_t len = strlen(dst);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define GIB 1073741824.0
-#define SEEN_LEAST                                                             \
-	(64 << 20) /* shows the driver's own memory from this many bytes on */
+/* The driver's own memory is shown only if it is at least this many bytes. */
+#define SEEN_LEAST (64 << 20)
 
 /*
  * Widths of the columns on a terminal of at least `least` columns. 0 means that
@@ -25,7 +25,8 @@ struct line_class {
 	int least;
 	int index, model, state, busy, value, watts, power, temp, clock, bw,
 	    owners;
-	int spark;  /* tenths of the remaining width; memory gets the rest */
+	int spark;  /* width of the sparkline in tenths of the remaining
+		     * width; the bar of memory gets the rest */
 	bool limit; /* "354/400" */
 };
 

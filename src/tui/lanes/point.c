@@ -146,7 +146,7 @@ bool lanes_point_mouse(struct tui *t, struct term_mouse mouse,
 	return true;
 }
 
-/* ---- its value ---- */
+/* ---- the value under the mouse ---- */
 
 /*
  * Returns the newer of the two values in the column under the mouse or, if that

@@ -39,7 +39,10 @@ void lanes_trace_device(struct tui *t, struct grid *g, size_t device,
 double lanes_mean(const struct tui *t, const struct gk_device *d,
 		  enum gk_history_device series, int columns, double *ret_max);
 
-/* Returns the latest rate of a counter at the snapshot, or -1 if unknown. */
+/*
+ * Returns the latest rate of a counter as of the snapshot, or -1 if it is
+ * unknown.
+ */
 double lanes_rate(const struct tui *t, const struct gk_device *d,
 		  enum gk_history_device series);
 

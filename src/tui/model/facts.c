@@ -86,7 +86,7 @@ static bool add_fact_text(struct gk_buf *out, const char *text)
 	return *text;
 }
 
-/* ---- of the device ---- */
+/* ---- facts that are properties of the device ---- */
 
 ADD(bus_id)
 {
@@ -157,7 +157,7 @@ ADD(detail)
 	return add_fact_text(out, detail->facts[fact->text].s);
 }
 
-/* ---- of metrics ---- */
+/* ---- facts that are metrics ---- */
 
 ADD(one)
 {

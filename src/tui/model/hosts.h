@@ -30,7 +30,7 @@ struct tui_host {
 	struct gk_owners owners;
 	struct tui_alerts alerts; /* only shown; no command is run for them */
 	struct gk_host_state state;
-	bool is_old; /* the host has gone away since that frame */
+	bool is_old; /* the host has gone away since its last frame */
 	/* The host's frames of the last minutes; NULL: not kept. */
 	const struct tui_keep *keep;
 	/* The frame of the past moment on display, or NULL. */
@@ -51,7 +51,8 @@ struct tui_hosts {
 	size_t count, selected;
 	size_t *order;           /* positions in list, from top to bottom */
 	uint64_t shown_ns;       /* time.end_ns of the frames on display */
-	uint64_t told_s;         /* the second in which it was last drawn */
+	uint64_t told_s;         /* the second in which the screen was last
+				  * drawn */
 	int list_row, list_rows; /* where the list is on the screen */
 };
 

@@ -55,7 +55,7 @@ int tui_order_compare(const struct tui_order *order, const struct gk_process *a,
 		   : compare_naturally(natural && order->first.reversed, a, b);
 }
 
-/* ---- as words ---- */
+/* ---- parsing and writing orders ---- */
 
 const char *tui_sort_name(enum gk_column column)
 {

@@ -20,7 +20,7 @@ struct tui_sort {
 	bool reversed; /* opposite to the column's default direction */
 };
 
-/* All zero is the natural order. */
+/* If all members are zero, it is the natural order. */
 struct tui_order {
 	struct tui_sort first, second;
 };

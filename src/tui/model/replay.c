@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "tui/model/model.h"
 
-/* How many frames before the target of a jump the graphs can show. */
+/* The number of frames before the target of a jump that the graphs can show. */
 #define FRAMES_BEFORE 300
 
 void tui_replay_recall(struct tui *t, const struct gk_snapshot *now)

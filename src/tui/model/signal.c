@@ -152,7 +152,7 @@ enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice)
 	return sent;
 }
 
-/* ---- families ---- */
+/* ---- processes with their descendants ---- */
 
 struct relative {
 	pid_t parent;
@@ -241,7 +241,8 @@ int tui_signal_family(int proc, struct tui_tag **who, size_t *count)
 
 		if (root)
 			add_tree(&all, root, out, &found);
-		else /* it has ended, which is reported when it is signalled */
+		else /* the process has ended, which is reported when it is
+		      * signalled */
 			out[found++] = (*who)[i];
 	}
 	free(all.list);

@@ -22,11 +22,12 @@ struct tui_tag {
 
 enum tui_sent {
 	SENT_DONE,
-	SENT_GONE,    /* it has ended; its pid may have been reused */
-	SENT_ZOMBIE,  /* it has ended; its parent has not waited for it */
-	SENT_REFUSED, /* refused by the kernel */
-	SENT_UNKNOWN, /* its identity cannot be verified */
-	SENT_NEVER,   /* the kernel has no pidfd (before 5.3) */
+	SENT_GONE,    /* the process has ended; its pid may have been reused */
+	SENT_ZOMBIE,  /* the process has ended; its parent has not waited for
+		       * it */
+	SENT_REFUSED, /* the kernel refused the operation */
+	SENT_UNKNOWN, /* the identity of the process cannot be verified */
+	SENT_NEVER,   /* the kernel is older than 5.3 and has no pidfds */
 	SENT_FAILED,
 	SENT_COUNT
 };

@@ -34,7 +34,8 @@ struct tui_column {
 	const char *title;
 	int width;
 	enum gk_align align;
-	int keep; /* the lowest is left out first; 0: never */
+	int keep; /* the column with the lowest value is left out first; 0:
+		   * never left out */
 };
 
 #define TUI_COLUMNS_MAX 16

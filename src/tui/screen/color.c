@@ -13,7 +13,9 @@
 #define DARK     8   /* bright black, a dark gray */
 #define LEVELS   6
 #define CONTRAST 4.5 /* minimum for text according to WCAG 2 */
-/* If red, green and blue are all lower, a colour counts as black. */
+/*
+ * A colour counts as black if its red, green and blue are all lower than this.
+ */
 #define BLACK_MOST 64
 
 static uint32_t cube_level(unsigned step)

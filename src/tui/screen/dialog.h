@@ -16,7 +16,8 @@ struct tui;
 struct tui_button {
 	const char *label; /* ASCII */
 	int letter;        /* index in label of the button's key */
-	int red;           /* label is red from this index on; 0: not at all */
+	int red;           /* index in label from which on it is red; 0: no
+			    * part is red */
 };
 
 /* A kind of question, with its buttons. */

@@ -94,10 +94,15 @@ void term_beep(void);
 /* Returns the next key, or TUI_KEY_NONE. Does not wait. */
 tui_key term_key(void);
 
-/* Whether that key was pasted rather than typed. */
+/*
+ * Whether the key that term_key() returned last was pasted rather than typed.
+ */
 bool term_pasted(void);
 
-/* The mouse event to read after term_key() has returned TUI_KEY_MOUSE. */
+/*
+ * The kind of a mouse event. Read the event after term_key() has returned
+ * TUI_KEY_MOUSE.
+ */
 enum term_mouse_what {
 	MOUSE_NOTHING,
 	MOUSE_PRESS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * term_part.h - the functions of term_key.c, which reads input, that term.c
- * needs.
+ * term_part.h - declares those functions of term_key.c, which reads input, that
+ * term.c calls.
  */
 #ifndef GK_TUI_TERM_PART_H
 #define GK_TUI_TERM_PART_H

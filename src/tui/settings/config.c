@@ -351,8 +351,8 @@ static char *path_of(void)
 }
 
 /*
- * Not an error: there is no file, or we may not read it. After su, HOME may be
- * another user's.
+ * Whether the file does not exist or may not be read, which is not an error:
+ * after su, HOME may be another user's.
  */
 static bool is_out_of_reach(const char *path)
 {

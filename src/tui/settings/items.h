@@ -17,8 +17,8 @@ enum tui_item_kind { ITEM_SETTING, ITEM_COMMAND, ITEM_COLUMN, ITEM_KEYS };
 struct tui_item {
 	enum tui_item_kind kind;
 	/*
-	 * Depends on kind: a row of tui_settings, 0, a gk_column, or a
-	 * tui_action.
+	 * The meaning depends on kind: a row of tui_settings, 0 for
+	 * ITEM_COMMAND, a gk_column, or a tui_action.
 	 */
 	int id;
 };

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define CELL_WIDTH 39 /* width of a link's cell */
-#define CELL_WIDE  51 /* width with the full address of the other end */
+#define CELL_WIDE  51 /* width of a cell that shows a PCI address */
 #define RED        1
 
 /* ---- rates ---- */
@@ -93,8 +93,9 @@ static const char *link_version(const struct gk_link *link)
 }
 
 /*
- * Writes the other end of a link, "GPU 3" or "switch C5:00.0", without the PCI
- * domain.
+ * Writes what is at the other end of a link, such as "GPU 3" or "switch". If
+ * `wide` is set, adds the PCI address without its domain, as in "switch
+ * C5:00.0".
  */
 static void end_text(const struct tui *t, const struct gk_link *link, char *dst,
 		     size_t cap, bool wide)

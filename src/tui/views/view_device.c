@@ -45,7 +45,7 @@ static void show_device(struct tui *t, const struct gk_device *d)
 	t->device.gpu = gk_identity_of(d);
 }
 
-/* ---- its last values ---- */
+/* ---- the last values of the GPU ---- */
 
 static void remember_device(struct tui_device *s, const struct gk_device *d)
 {

@@ -112,7 +112,7 @@ static bool act_on_boxes(struct tui *t, enum tui_action action)
 	return false;
 }
 
-/* ---- either look ---- */
+/* ---- functions for both looks ---- */
 
 int view_main(struct tui *t, struct grid *g)
 {

@@ -249,7 +249,7 @@ static void draw_metrics_head(const struct tui *t, struct grid *g)
 	draw_who(t, g, who);
 }
 
-/* ---- its graphs ---- */
+/* ---- the graphs of the process ---- */
 
 /* The four graphs of a process. */
 static const struct part {
