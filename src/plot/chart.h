@@ -101,8 +101,8 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 int gk_plot_chart_end(struct gk_plot_chart *chart);
 
 /*
- * Returns the longest time in ms between two values that a line may connect.
- * This depends on how often there are values.
+ * Returns the longest time in ms between two values that a line may connect. It
+ * depends on the usual time between values.
  */
 int64_t gk_plot_chart_gap(const struct gk_plot_chart *chart);
 

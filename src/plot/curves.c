@@ -61,7 +61,10 @@ static unsigned shift_for(const struct gk_plot_page *page,
 	return shift;
 }
 
-/* Extends a single value to two pixels, so that it is visible. */
+/*
+ * Draws a value that has no neighbours as a line of two pixels, so that it is
+ * visible.
+ */
 static void add_alone(const struct gk_plot_page *page,
 		      const struct gk_plot_cell *cell,
 		      const struct gk_plot_bin *bin, double factor)
@@ -80,7 +83,7 @@ static unsigned add_line_data(struct gk_plot_page *page,
 	double factor = page->panels[cell->panel].unit.factor;
 	unsigned shift = shift_for(page, cell);
 	/*
-	 * The extremes of a bin may be anywhere in it, so that wide bins need a
+	 * The extremes of a bin may be anywhere in it, so wide bins need a
 	 * larger gap before the line is interrupted.
 	 */
 	int64_t gap = page->gap_ms + ((int64_t)2 << shift);

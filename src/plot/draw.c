@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 struct files {
-	int script, picture, complaint; /* picture: -1: standard output */
+	int script, picture, complaint; /* picture: -1 means standard output */
 };
 
 static void close_files(const struct files *files)

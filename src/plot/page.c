@@ -117,8 +117,8 @@ static void set_size(struct gk_plot_page *page)
 
 	page->scale = look->width ? scale_for(page, width, height) : 1;
 	/*
-	 * SVG files and windows do not scale fonts by themselves, so that the
-	 * sizes are scaled here. In SVG they are in pixels.
+	 * SVG files and windows do not scale fonts by themselves, so the sizes
+	 * are scaled here. In SVG they are in pixels.
 	 */
 	page->font = look->form == GK_PLOT_SVG      ? page->scale * 4 / 3
 		     : look->form == GK_PLOT_WINDOW ? page->scale

@@ -42,7 +42,9 @@ static void add_panel(struct gk_plot_picture *picture,
 		picture->absent[picture->absent_count++] = panel;
 }
 
-/* Whether there is a file that names no GPUs, so that it is about the host. */
+/*
+ * Whether there is a file that names no GPUs and therefore is about the host.
+ */
 static bool is_of_host(const struct gk_plot_chart *chart)
 {
 	for (unsigned i = 0; i < chart->file_count; i++)

@@ -30,13 +30,15 @@ struct gk_plot_band {
 	size_t count;
 };
 
-/* Refers to the chart, which must outlive it. Free it with
- * gk_plot_picture_free(). */
+/*
+ * A picture of a chart. The chart must outlive the picture. Free it with
+ * gk_plot_picture_free().
+ */
 struct gk_plot_picture {
 	const struct gk_plot_chart *chart;
 	enum gk_plot_quantity panels[GK_PLOT_PANELS];
 	unsigned panel_count;
-	/* requested, but in no file */
+	/* panels that the user requested but for which no file has values */
 	enum gk_plot_quantity absent[GK_PLOT_PANELS];
 	unsigned absent_count;
 	const struct gk_plot_subject **subjects;

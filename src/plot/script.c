@@ -250,7 +250,7 @@ static void add_subtitle(const struct gk_plot_page *page)
 	gk_buf_free(&text);
 }
 
-/* Whether a GPU was lost all the time, so that it has no values. */
+/* Whether a GPU was lost all the time and therefore has no values. */
 static bool was_never_there(const struct gk_plot_picture *picture,
 			    const struct gk_plot_subject *subject)
 {

@@ -83,8 +83,8 @@ struct gk_plot_row {
 	int64_t time_ms;
 	struct gk_csv_field gpu, pid, command, model;
 	bool lost;   /* the GPU is lost */
-	bool silent; /* the GPU has no values, lost or not */
-	/* it is about a process, and GPUs have rows of their own in the file */
+	bool silent; /* the GPU has no values, whether or not it is lost */
+	/* the row is about a process, and the file has other rows for GPUs */
 	bool alone;
 	uint32_t given; /* set of quantities that have a value */
 	double value[GK_PLOT_QUANTITIES];

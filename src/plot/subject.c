@@ -17,8 +17,8 @@
 #define HELD_LEAST 0.9
 
 /*
- * Without data on processes, a GPU counts as allocated from this much memory
- * on, in MiB. (Only an allocated GPU can count as idle.)
+ * Without data on processes, a GPU counts as allocated if it uses at least this
+ * much memory, in MiB. Only an allocated GPU can count as idle.
  */
 #define HELD_MIB 1024
 
@@ -118,8 +118,8 @@ static bool is_held_by_power(const struct gk_plot_subject *subject,
 }
 
 /*
- * Whether a counter has grown since the previous moment. At its first value:
- * whether the value exceeds at_first.
+ * Whether a counter has increased since the previous moment. For the counter's
+ * first value: whether that value exceeds `at_first`.
  */
 static bool has_grown(const struct gk_plot_subject *subject,
 		      enum gk_plot_quantity q, double at_first)
@@ -139,7 +139,7 @@ static unsigned reasons_of(const struct gk_plot_subject *subject)
 
 /*
  * Adds each Xid that has occurred since the previous moment. If the row does
- * not list them, adds only the last one.
+ * not list the Xids, adds only the last one.
  */
 static int add_xids(struct gk_plot_subject *subject,
 		    const struct gk_plot_moment *moment)
@@ -163,7 +163,7 @@ static int add_xids(struct gk_plot_subject *subject,
 
 /*
  * The first count of Xids is an event if it is not 0, because Xids are counted
- * from the start of the recording. ECC errors may be older, so that their first
+ * from the start of the recording. ECC errors may be older, so their first
  * count is not an event.
  */
 static int add_events(struct gk_plot_subject *subject,

@@ -198,9 +198,9 @@ static bool is_first_files_gpu(const struct gk_plot_subject *subject)
 }
 
 /*
- * Returns the number of GPUs that have the same model as the one at index `at`,
- * or 0 if an earlier GPU has that model, because all of them were counted
- * there.
+ * Returns the number of GPUs that have the same model as the one at index `at`.
+ * Returns 0 if an earlier GPU has that model, because the GPUs of the model
+ * have then been counted already.
  */
 static unsigned count_model(const struct gk_plot_chart *chart, size_t at)
 {
