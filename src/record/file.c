@@ -113,7 +113,10 @@ static void put_surely(struct piece *p)
 	pid_t child = vfork();
 
 	if (child == 0) {
-		/* a signal to our process group does not reach it either */
+		/*
+		 * A signal to our process group must not reach the child
+		 * either.
+		 */
 		setsid();
 		put_piece(p);
 		_exit(0);

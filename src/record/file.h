@@ -25,8 +25,10 @@ struct gk_record_file_options {
 	mode_t mode;
 	bool mode_told; /* `mode` also applies to a file that is appended to */
 	uint64_t rotate_bytes, rotate_ns; /* 0: never */
-	/* Becomes readable when the recorder must end; the reader of a stream
-	 * then has one more second. 0: none. */
+	/*
+	 * A descriptor that becomes readable when the recorder must end; the
+	 * reader of a stream then has one more second. 0: none.
+	 */
 	int stop;
 	/*
 	 * Returns where the last complete record of a file ends. When a file is

@@ -40,7 +40,7 @@ static bool begin_field(struct row *row, const char *title)
 	return true;
 }
 
-/* Adds a number as digits. `digits` NULL: the number is absent. */
+/* Adds a number given as digits. If `digits` is NULL, the number is absent. */
 static void put_column_digits(struct row *row, const char *title,
 			      const char *digits)
 {

@@ -23,15 +23,16 @@
 #define LEVEL 1
 
 /*
- * The smallest window of zstd, 2^n bytes. A snapshot repeats the previous one,
- * so that the window must be larger than one. The writer's memory grows with
- * the window, from half a MiB up.
+ * The smallest window of zstd, 2^n bytes. A snapshot mostly repeats the
+ * previous one, so the window must be larger than one snapshot. The writer's
+ * memory grows with the window, from half a MiB up.
  */
 #define WINDOW_MIN 16
 
 struct gk_tape_writer {
 	ZSTD_CStream *stream;
-	unsigned until_key; /* blocks until the next key block */
+	unsigned until_key; /* number of blocks to write before the next key
+			     * block */
 	struct gk_buf raw;
 };
 
