@@ -11,13 +11,15 @@
 #include <stdio.h>
 
 /*
- * Some fans stop while a GPU is cool. From this temperature on they must turn:
- * they start again at 60 degrees at the latest.
+ * Some fans stop while a GPU is cool, but start again at 60 degrees at the
+ * latest. A fan that stands still at this temperature or above is broken.
  */
 #define FANS_TURN_C 65
 
-/* P-states 0 to this one count as working, the others as idle: many boards
- * compute in P2. */
+/*
+ * P-states from 0 to this one count as working, the others as idle: many boards
+ * compute in P2.
+ */
 #define PSTATE_AT_WORK 2
 
 static bool has_value(const struct gk_device *d, enum gk_metric metric,

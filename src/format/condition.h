@@ -10,8 +10,7 @@
 #include <gpukit/gpukit.h>
 
 struct gk_condition {
-	/* the GPU must be reset or replaced; if false, it works
-	 * less well */
+	/* true: the GPU must be reset or replaced; false: it works less well */
 	bool fails;
 	const char *brief; /* at most 10 columns: "reset due" */
 	const char *words; /* "must be reset" */

@@ -22,8 +22,10 @@ struct page {
 	int label_width; /* width of "[3]" or "[3:1]" */
 };
 
-/* The colours of a value: `bright` from a threshold on, otherwise `calm`; grey
- * if the value is unknown. */
+/*
+ * The colours of a value: `bright` if it is at least bright_from, otherwise
+ * `calm`; grey if it is unknown.
+ */
 struct heat {
 	int64_t bright_from;
 	enum gk_color calm, bright;

@@ -10,7 +10,7 @@ enum gk_select_ids { GK_SELECT_INDEX, GK_SELECT_UUID };
 
 /*
  * Returns the kind of identifiers to give to CUDA: `asked`, unless a MIG device
- * was chosen. A MIG device has no index, so that UUIDs are needed.
+ * was chosen. A MIG device has no index, so UUIDs are needed.
  */
 enum gk_select_ids gk_selection_ids(const struct gk_snapshot *snap,
 				    const struct gk_selection *selection,

@@ -117,7 +117,7 @@ char *gk_age_text(char dst[GK_AGE_MAX], uint64_t ns);
 
 /*
  * How long something has lasted. If at_least is set, it had begun before it was
- * first seen, so that the true duration may be longer.
+ * first seen, so the true duration may be longer.
  */
 struct gk_lasting {
 	uint64_t ns;

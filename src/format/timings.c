@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a row is waiting. Such rows come after all others, because waiting is
- * not work. */
+/*
+ * Whether a row counts time spent waiting. Such rows come after all others,
+ * because waiting is not work.
+ */
 static bool is_wait(const struct gk_trace_row *row)
 {
 	return !strncmp(row->name, "wait", 4);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The unit of NVLINK_BANDWIDTH_TOTAL, in KiB/s. */
+/* The unit of NVLINK_BANDWIDTH_TOTAL is this many KiB/s. */
 #define KIB_PER_STEP 1000
 
 /* Whose value a GPU instance shows: that of its board, or its own. */
@@ -117,7 +117,10 @@ static const struct gk_value *value_of(const struct gk_snapshot *snap,
 	return &d->m[row->metric];
 }
 
-/* The last Xid is also told by labels; the texts are ours, but for 0. */
+/*
+ * Adds the number and the meaning of the last Xid as labels. Apart from that
+ * for 0, the texts are gpukit's, not those of dcgm-exporter.
+ */
 static void xid_labels(int64_t xid, struct gk_buf *out)
 {
 	char number[32];
@@ -148,8 +151,8 @@ static void add_sample(struct gk_rendering *r, const struct row *row, size_t i)
 }
 
 /*
- * DCGM computes it from the counters of all NVLinks, in KiB, as their growth in
- * a second, divided by 1000.
+ * DCGM computes NVLINK_BANDWIDTH_TOTAL from the counters of all NVLinks: their
+ * growth in KiB per second, divided by 1000.
  */
 static void add_nvlinks(struct gk_rendering *r)
 {

@@ -81,8 +81,8 @@ static const char *bare_uuid(const struct gk_device *d)
 }
 
 /*
- * The UUID alone tells GPUs apart. A GPU that was lost before anybody asked for
- * its UUID has no labels, and so no samples.
+ * Only the UUID distinguishes GPUs. A GPU that was lost before its UUID was
+ * read has no labels, and so no samples.
  */
 static void smi_labels(const struct gk_rendering *r, const struct gk_device *d,
 		       struct gk_buf *out)
@@ -121,8 +121,8 @@ static bool read_state(const char *text, double *ret_number)
 }
 
 /*
- * Reads a number from a text: decimal or hexadecimal; of "P8", the digits; of a
- * version with more than two parts, the first two parts.
+ * Reads a number, decimal or hexadecimal, from a text. "P8" gives 8. A version
+ * with more than two parts gives the number that its first two parts form.
  */
 static bool read_text_number(const struct gk_smi_field *field, const char *text,
 			     double *ret_number)
@@ -138,8 +138,10 @@ static bool read_text_number(const struct gk_smi_field *field, const char *text,
 	return !*end || (version && *end == '.');
 }
 
-/* Returns the value of a field as a number. False: the value is absent, or is a
- * text. */
+/*
+ * Reads the value of a field as a number. Returns false if the value is absent
+ * or is a text.
+ */
 static bool read_number(const struct gk_smi_field *field,
 			const struct gk_smi_at *at, double *ret_number)
 {
@@ -365,7 +367,10 @@ static void add_xid_counts(struct gk_rendering *r, size_t device)
 	}
 }
 
-/* When an Xid number last occurred; 0: too long ago to be remembered. */
+/*
+ * Returns when an Xid number last occurred; 0 if that was too long ago to be
+ * remembered.
+ */
 static uint64_t time_of_xid(const struct gk_xids *xids, uint32_t number)
 {
 	for (size_t i = xids->count; i--;)
@@ -468,9 +473,10 @@ static void add_process_counts(struct gk_rendering *r)
 }
 
 /*
- * The time since all GPUs were last read, UINT64_MAX if that never happened.
- * *ret_all: all GPUs have answered in time. As for nvidia-smi, one that is lost
- * makes the whole collection fail, and so does the absence of GPUs.
+ * Returns the time since all GPUs were last read, or UINT64_MAX if that never
+ * happened. Sets *ret_all to whether all GPUs have answered in time. As with
+ * nvidia-smi, a single lost GPU makes the whole collection fail, and so does a
+ * machine without GPUs.
  */
 static uint64_t time_since_collection(const struct gk_snapshot *snap,
 				      bool *ret_all)

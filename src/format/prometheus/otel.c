@@ -47,8 +47,10 @@ static void label_unless_empty(struct gk_buf *out, const char *name,
 		gk_label(out, name, value);
 }
 
-/* The UUID; for a GPU that was lost before anybody asked for it, its name, so
- * that no two components have the same id. */
+/*
+ * Returns the UUID of a GPU. If the GPU was lost before its UUID was read,
+ * returns its name, so that no two components have the same id.
+ */
 static const char *otel_id(const struct gk_device *d, const char *name)
 {
 	return d->uuid[0] ? d->uuid : name;

@@ -31,7 +31,7 @@ struct dtd {
 
 static const struct {
 	gk_smi_log_list *list;
-	/* depth is relative to the list's depth */
+	/* the element's depth is relative to that of the list */
 	struct gk_smi_log_element element;
 } listed[] = {
     {gk_smi_log_mig_devices, {0, "mig_devices", true, true, '?', NULL}},

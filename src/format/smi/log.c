@@ -73,7 +73,10 @@ const struct gk_smi_section gk_smi_sections[] = {
 #define WITHOUT_TLIMIT  CONDITION(7)
 #define CONDITION_OF(w) ((w) & ~(((gk_smi_when)1 << GK_SMI_OWN_BIT) - 1))
 
-/* Whether a GPU has at least this compute capability; if it is unknown: yes. */
+/*
+ * Whether a GPU has at least this compute capability; true if its compute
+ * capability is unknown.
+ */
 static bool is_newer_than(const struct gk_device *d, int major, int minor)
 {
 	int capability = d->compute_major * 10 + d->compute_minor;
@@ -82,9 +85,9 @@ static bool is_newer_than(const struct gk_device *d, int major, int minor)
 }
 
 /*
- * Boards since Ampere count errors of SRAM by kind, which drivers tell since
- * 550 and, in the older branch, since 535.161; boards before Turing count
- * errors by place.
+ * Boards since Ampere count errors of SRAM by kind. Drivers report these counts
+ * since 550 and, in the branch of 535, since 535.161. Boards before Turing
+ * count errors by place.
  */
 static bool has_sram_kinds(const struct gk_smi_at *at, unsigned level)
 {

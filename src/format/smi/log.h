@@ -54,11 +54,11 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 struct gk_smi_log_element {
 	int depth;        /* 0: the root */
 	const char *name; /* NULL: only the elements that `list` adds */
-	bool group;       /* it contains elements, not a text */
+	bool group;       /* the element contains elements, not a text */
 	bool collapses;   /* a group that may contain a text instead */
 	char times;       /* 0: once, ?: at most once, *: any number */
 	/*
-	 * Adds the elements inside it that no table has; NULL: there are none.
+	 * Adds the child elements that are in no table; NULL if there are none.
 	 */
 	gk_smi_log_list *list;
 };

@@ -17,9 +17,12 @@
 enum how {
 	DIVIDED,    /* divided by scale, truncated */
 	ROUNDED_UP, /* divided by scale, rounded up */
-	/* growth since the previous line, in percent of the time between */
+	/*
+	 * growth of the counter since the previous line, in percent of the time
+	 * since then
+	 */
 	SHARE,
-	GREW, /* 1 if it has grown since the previous line, else 0 */
+	GREW, /* 1 if the counter has grown since the previous line, else 0 */
 };
 
 static const struct column {

@@ -28,7 +28,10 @@ struct gk_smi_gpm_column {
 	const char *unit;
 };
 
-/* False: dmon has no metric with this id. */
+/*
+ * Finds the column of a GPM metric. Returns false if dmon has no metric with
+ * this id.
+ */
 bool gk_smi_gpm_column(unsigned id, struct gk_smi_gpm_column *ret_column);
 
 /* The letters that -s accepts. */

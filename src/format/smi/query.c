@@ -310,7 +310,7 @@ bool gk_smi_wants(const struct gk_smi_chosen *chosen,
 
 /* ---- printing ---- */
 
-/* The name that a driver of this level shows for a field. */
+/* Returns the name that a driver of this level shows for a field. */
 static const char *field_name(const struct gk_smi_field *field, unsigned level)
 {
 	return field->when & NEW_NAME && level < RENAMED ? field->other

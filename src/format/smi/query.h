@@ -13,7 +13,7 @@ struct gk_smi_field {
 	const char *name;
 	const char *other; /* an alternative name, or NULL */
 	const char *unit;  /* NULL: none */
-	/* drivers that have it, and bits of query.c */
+	/* the drivers that have the field, and bits of query.c */
 	gk_smi_when when;
 	struct gk_smi_source source;
 	const char *help;
@@ -46,7 +46,8 @@ enum { GK_SMI_FIELDS_MAX = 512 };
 struct gk_smi_chosen {
 	const struct gk_smi_query *query;
 	const struct gk_smi_field *fields[GK_SMI_FIELDS_MAX];
-	bool by_other[GK_SMI_FIELDS_MAX]; /* chosen by its other name */
+	bool by_other[GK_SMI_FIELDS_MAX]; /* the field was chosen by its
+					   * other name */
 	size_t count;
 };
 

@@ -123,8 +123,8 @@ static const char *format_mib(char dst[CELL], const struct paper *p,
 }
 
 /*
- * Formats power and its limit. If both are N/A, they stand one column to the
- * left, in the widest layout.
+ * Formats power and its limit. In the widest layout, if both are N/A, they are
+ * shifted one column to the left.
  */
 static const char *format_power(char dst[TWO_CELLS], const struct paper *p,
 				const struct gk_device *d)
@@ -304,7 +304,10 @@ static void mig_table(const struct paper *p)
 	line(p);
 }
 
-/* Formats the instance ids of a process; N/A stands one column to the right. */
+/*
+ * Formats the instance ids of a process. N/A is shifted one column to the
+ * right.
+ */
 static void format_instances(char dst[TWO_CELLS], const struct gk_device *d)
 {
 	char gi[CELL], ci[CELL];

@@ -14,8 +14,8 @@ void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap);
 void gk_smi_table_wanted(struct gk_metric_set *set);
 
 /*
- * -L: one line per GPU and MIG device; the lines of absent GPUs are in their
- * places.
+ * Prints the output of -L: one line per GPU and MIG device. The lines for
+ * absent GPUs are inserted at their places.
  */
 void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap,
 		 const struct gk_smi_absent *absent);
@@ -24,8 +24,9 @@ void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap,
 void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap);
 
 /*
- * topo -m and -mp: the paths between GPUs, by NVLink, if any, or only by PCI.
- * Requires snap->topology.
+ * Prints the output of topo -m, which shows the NVLinks between GPUs or,
+ * without NVLinks, their PCI paths; or that of topo -mp, which shows only the
+ * PCI paths. Requires snap->topology.
  */
 void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap,
 		     bool nvlinks);

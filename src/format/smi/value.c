@@ -76,7 +76,8 @@ SHOW(number)
 
 /*
  * Shows how far a GPU is below its limit. Drivers before 570 have no function
- * that tells it, but do tell how far the highest temperature is from the limit.
+ * that reports this, but report how far the highest temperature is from the
+ * limit.
  */
 SHOW(margin)
 {
@@ -117,8 +118,10 @@ SHOW(mib_left)
 	return GK_PRESENT;
 }
 
-/* As nvidia_gpu_exporter, which is compared with nvidia-smi, and NVIDIA's
- * nvidia_smi.py print them. */
+/*
+ * The format is that of nvidia_gpu_exporter, whose output is compared with
+ * nvidia-smi's, and that of NVIDIA's nvidia_smi.py.
+ */
 SHOW(watts)
 {
 	VALUE;
@@ -238,8 +241,8 @@ SHOW(reset_required)
 }
 
 /*
- * NVML reports this only since 550. Before, nvidia-smi said No of an A100 and
- * an H100, and nothing of a GeForce.
+ * NVML reports this only since 550. Before, nvidia-smi showed No for an A100
+ * and an H100, and no value for a GeForce.
  */
 SHOW(drain_recommended)
 {
@@ -255,7 +258,7 @@ SHOW(drain_recommended)
 	return GK_PRESENT;
 }
 
-/* The same before 570. */
+/* NVML reports this only since 570. Before, nvidia-smi showed None. */
 SHOW(recovery_action)
 {
 	const struct gk_device *d = at->device;
@@ -268,8 +271,8 @@ SHOW(recovery_action)
 }
 
 /*
- * NVML reports this only since 610, but where no row waits for a reset, all are
- * in force.
+ * NVML reports this only since 610. With older drivers, if no row remapping
+ * waits for a reset, all remappings are in effect.
  */
 SHOW(rows_inactive)
 {
@@ -456,7 +459,7 @@ SHOW(egm)
 {
 	const struct gk_value capabilities = at->device->m[GK_M_CAPABILITIES];
 
-	/* Drivers before 570 have no function that tells it. */
+	/* Drivers before 570 have no function that reports the capabilities. */
 	if (capabilities.why && capabilities.why != GK_ABSENT_NO_FUNCTION)
 		return capabilities.why;
 	gk_buf_puts(out, !capabilities.why && capabilities.v & 1 ? "enabled"

@@ -86,8 +86,8 @@ static bool has_chassis(const struct gk_smi_at *at)
 }
 
 /*
- * -q shows places since Blackwell, also of boards without a chassis; older
- * boards have none.
+ * Whether -q shows where a board is: for boards since Blackwell, even those
+ * without a chassis, and for older boards that have one.
  */
 static bool is_placed(const struct gk_smi_at *at)
 {
