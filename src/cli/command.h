@@ -9,7 +9,7 @@
 /* The exit statuses that shells use. */
 enum { GK_EXIT_NOT_RUN = 126, GK_EXIT_NOT_THERE = 127, GK_EXIT_SIGNAL = 128 };
 
-/* Finds the path that execvp() would run; false: not found. */
+/* Finds the path that execvp() would run. Returns false if there is none. */
 bool gk_command_find(const char *name, char *ret_path, size_t cap);
 
 /*

@@ -36,8 +36,10 @@ struct gk_doctor_system {
 /* A kind of container, and how to give GPUs to one. */
 struct gk_doctor_container {
 	const char *name;
-	const char *file;     /* a file that exists in it; NULL: none */
-	const char *variable; /* a variable that is set in it; NULL: none */
+	const char *file;     /* a file that exists inside such a container;
+			       * NULL: none */
+	const char *variable; /* a variable that is set inside such a
+			       * container; NULL: none */
 	const char *give;
 };
 
@@ -66,9 +68,9 @@ struct gk_doctor_kernel {
 struct gk_doctor_driver {
 	char path[PATH_MAX]; /* path of the library; "": not found */
 	char why_not[512];   /* why it cannot be loaded; "": it is loaded */
-	/* A required function that it lacks. NULL: it has all of them. */
+	/* A required function that the library lacks. NULL: it lacks none. */
 	const char *lacks;
-	bool made_up;             /* it is gpukit's made-up library */
+	bool made_up;             /* the library is gpukit's made-up one */
 	int err, nvml;            /* results of gk_open() */
 	uint64_t opening_ns;      /* how long gk_open() took */
 	struct gk *gk;            /* NULL: could not be opened */

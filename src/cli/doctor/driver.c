@@ -115,7 +115,7 @@ void gk_doctor_read_driver(struct gk_doctor *d, uint64_t within_ns)
 	    gk_missing_functions(v->gk, v->missing, COUNT(v->missing));
 }
 
-/* ---- the driver starts ---- */
+/* ---- whether the driver starts ---- */
 
 /* Says why the library is missing. Tries the most specific reasons first. */
 static void say_not_there(const struct gk_doctor *d, struct gk_finding *f)

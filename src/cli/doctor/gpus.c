@@ -59,7 +59,7 @@ static size_t list_gpus(const struct gk_snapshot *snap,
 	return count;
 }
 
-/* ---- they answer ---- */
+/* ---- whether the GPUs answer ---- */
 
 static const char *health_todo(const struct gk_device *g)
 {
@@ -391,7 +391,7 @@ void gk_doctor_look_display(const struct gk_doctor *d, struct gk_finding *f)
 	gk_finding_add(f, "; %s: its memory is also the desktop's", list);
 }
 
-/* ---- what CUDA may see ---- */
+/* ---- which GPUs CUDA may see ---- */
 
 /*
  * Returns a number by which CUDA's order of GPUs can be estimated: the larger,

@@ -134,7 +134,7 @@ static void add_whole_verbs(struct text *t)
 		gk_buf_putc(t->out, '\n');
 }
 
-/* Returns what a verb lacks to work; NULL: it works. */
+/* Returns what a verb lacks to work, or NULL if it works. */
 static const char *find_lack(const struct text *t, const char *verb)
 {
 	const struct gk_doctor_part *why;

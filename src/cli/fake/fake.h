@@ -278,7 +278,10 @@ int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 #define FAKE_SHARED_PLACE  "/dev/shm"
 #define FAKE_SHARED_PREFIX "gpukit-shared-"
 
-/* The directories of this user's shared and other machines. */
+/*
+ * Write the directory of this user's shared machines, and that of this user's
+ * other machines.
+ */
 void fake_shared_dir(char *ret_dir, size_t cap);
 int fake_private_dir(char *ret_dir, size_t cap);
 

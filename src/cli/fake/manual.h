@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* manual.h - completion by files of `gpukit fake` that know the words. */
+/*
+ * manual.h - the completion functions of `gpukit fake`, each defined in the
+ * file that owns the words.
+ */
 #ifndef GK_CLI_FAKE_MANUAL_H
 #define GK_CLI_FAKE_MANUAL_H
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 /*
- * PARENTS is more than any process has. CGROUP is the number of bytes read of a
- * cgroup file.
+ * PARENTS: more ancestors than any process has. CGROUP: the number of bytes
+ * read of a cgroup file.
  */
 enum { PARENTS = 64, CGROUP = 4096 };
 

@@ -22,17 +22,20 @@ enum limit_library {
 /* The process that is examined. */
 struct limit_patient {
 	pid_t pid;
-	uid_t uid;      /* its effective user */
-	uint64_t start; /* clock ticks from boot to its start */
+	uid_t uid;      /* its effective user id */
+	uint64_t start; /* its start time in clock ticks since boot */
 	char command[64];
-	/* Prefix of its absolute paths: "" if it has the same root directory.
+	/*
+	 * The prefix of the process's absolute paths; "" if it has the same
+	 * root directory as this program.
 	 */
 	char root[32];
 
 	/* From /proc/PID/maps. */
 	enum limit_library library;
 	char library_path[PATH_MAX]; /* as the process sees it */
-	bool library_replaced; /* the file was replaced or removed since */
+	bool library_replaced; /* the file was replaced or removed after it
+				* was loaded */
 	bool has_ledger;       /* a group's ledger is mapped */
 	bool has_linker;       /* false: it is statically linked */
 	bool has_musl;
@@ -43,14 +46,21 @@ struct limit_patient {
 	bool is_silent;         /* GPUKIT_LOG=off */
 	bool has_mps_limits;
 
-	/* What its variables say. If the error is set, GPU work is refused. */
+	/*
+	 * The limits that the process's environment requests. If
+	 * environment_err is set, the library refuses its GPU work.
+	 */
 	struct gkl_environment environment;
 	int environment_err;
 
-	/* Its group. Valid if has_group and !view.err. */
+	/*
+	 * The process's group. The view is valid if has_group is set and
+	 * view.err is 0.
+	 */
 	bool has_group;
 	struct limit_view view;
-	const struct gkl_process *slot; /* in view; NULL: not in the ledger */
+	const struct gkl_process *slot; /* the process's slot in view; NULL:
+					 * it is not in the ledger */
 
 	/* What the driver reports; gk is NULL if there is no driver. */
 	struct gk *gk;

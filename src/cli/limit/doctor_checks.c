@@ -17,13 +17,16 @@ static bool is_ours(const struct limit_patient *p)
 	return p->library == LIMIT_LIBRARY_OURS;
 }
 
-/* What an error means: nothing is refused where our library is not loaded. */
+/*
+ * Returns what an error means for the process: its GPU work is refused, but
+ * only if it has loaded our library.
+ */
 static const char *refusal(const struct limit_patient *p)
 {
 	return is_ours(p) ? "; its GPU work is refused" : "";
 }
 
-/* Whether its environment names limits of ours. */
+/* Whether the process's environment asks for a group or region, or is wrong. */
 static bool wants_limits(const struct limit_patient *p)
 {
 	return p->environment_err || p->environment.group ||
@@ -189,7 +192,10 @@ static void say_no_limits(const struct limit_patient *p, struct gk_finding *f)
 			   "HAMi's variables: docs/LIMIT-HAMI.md");
 }
 
-/* HAMi's region is made when a GPU is first used, after cuInit(). */
+/*
+ * Whether the region is missing only because it was not made yet. HAMi's region
+ * is made when a GPU is first used, after cuInit().
+ */
 static bool is_only_unmade(const struct limit_patient *p)
 {
 	return p->view.err == GK_ERR_NOT_FOUND && !p->environment.group &&
@@ -197,8 +203,9 @@ static bool is_only_unmade(const struct limit_patient *p)
 }
 
 /*
- * Whether it uses a ledger that cannot be read here. A process keeps the files
- * of a group that it has mapped, even if they were removed since.
+ * Whether the process uses a ledger that cannot be read here. A process keeps
+ * the files of a group that it has mapped, even if they have since been
+ * removed.
  */
 static bool keeps_ledger(const struct limit_patient *p)
 {
@@ -244,7 +251,7 @@ static void look_limits(const struct limit_patient *p, struct gk_finding *f)
 	}
 }
 
-/* ---- what it holds ---- */
+/* ---- what the process holds ---- */
 
 static void add_held(const struct limit_patient *p, struct gk_finding *f)
 {
@@ -304,7 +311,10 @@ static void look_ledger(const struct limit_patient *p, struct gk_finding *f)
 
 /* ---- the driver ---- */
 
-/* Adds the GPUs on which the driver lists it; returns whether there are any. */
+/*
+ * Adds the GPUs on which the driver lists the process; returns whether there
+ * are any.
+ */
 static bool add_listed(const struct limit_patient *p, struct gk_finding *f)
 {
 	const char *comma = "";

@@ -107,8 +107,8 @@ void limit_ask_the_driver(void)
 }
 
 /*
- * Returns the memory of the smallest GPU. A percentage for a GPU that is
- * missing is taken of this size.
+ * Returns the memory of the smallest GPU. If a GPU is missing, a percentage of
+ * its memory is a percentage of this size.
  */
 static uint64_t least_of(const uint64_t *totals)
 {

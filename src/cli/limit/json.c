@@ -65,7 +65,7 @@ static json_t *policy_json(const struct limit_view *view)
 			 "oom_killer", policy->oom_killer != 0);
 }
 
-/* Device time, or null if it was never measured. */
+/* Returns the device time, or null if it was never measured. */
 static json_t *busy_json(const struct limit_view *view, unsigned i, uint64_t ns)
 {
 	return ns || limit_measures_time(view, i) ? json_integer((json_int_t)ns)

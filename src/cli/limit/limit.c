@@ -138,7 +138,8 @@ enum more { PLAIN, WISH, INTERVAL, AUDIT, VERIFY };
 
 static const struct verb {
 	const char *name;
-	const char *lacks; /* printed if its argument is missing; or NULL */
+	const char *lacks; /* what to print if the verb's argument is
+			    * missing; or NULL */
 	enum more more;
 	int (*run)(struct limit_ask *ask);
 } verbs[LIMIT_VERBS] = {

@@ -114,7 +114,10 @@ int limit_become_under_mps(const struct limit_run *run);
 
 struct limit_view_device {
 	unsigned index;
-	/* Its uuid is "" if the group has not used it yet. */
+	/*
+	 * A device of the group. Its uuid is "" if the group has not used it
+	 * yet.
+	 */
 	struct gkl_device device;
 	struct gkl_total total; /* sums over living and dead processes */
 	uint64_t kinds[GKL_KINDS];
@@ -197,7 +200,10 @@ void limit_list_text(struct gk_buf *out, const struct limit_views *views,
 /* Adds everything that is known about one group. */
 void limit_view_text(struct gk_buf *out, const struct limit_view *view,
 		     size_t columns);
-/* Adds "memory: 4GiB of each GPU", `between`, and the same of time. */
+/*
+ * Adds the limits of memory, such as "memory: 4GiB of each GPU", then
+ * `between`, then the limits of time in the same form.
+ */
 void limit_limits_text(struct gk_buf *out, const struct gkl_policy *policy,
 		       const char *between);
 /* Adds JSON as described by docs/limit.schema.json. */
@@ -210,7 +216,8 @@ int limit_write_out(struct gk_buf *out);
 /* ---- subcommands: they return exit codes ---- */
 
 struct limit_ask {
-	const char *name; /* NULL: no group was named; doctor: a pid */
+	const char *name; /* the group's name; for doctor, a pid; NULL: not
+			   * given */
 	bool json;
 	struct limit_wish wish; /* used by set */
 	uint64_t interval_ns;   /* used by top and audit */

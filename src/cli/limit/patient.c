@@ -138,7 +138,7 @@ static int read_maps(struct limit_patient *p)
 	return 0;
 }
 
-/* ---- its namespaces ---- */
+/* ---- the namespaces of the process ---- */
 
 static bool shares(const struct limit_patient *p, const char *what)
 {
@@ -157,7 +157,7 @@ static void find_root(struct limit_patient *p)
 		snprintf(p->root, sizeof p->root, "/proc/%d/root", (int)p->pid);
 }
 
-/* The user that the process is in its own user namespace. */
+/* Returns the user id that the process has in its own user namespace. */
 static uid_t uid_inside(const struct limit_patient *p)
 {
 	unsigned inside, outside, count;
@@ -175,7 +175,7 @@ static uid_t uid_inside(const struct limit_patient *p)
 	return uid;
 }
 
-/* ---- its environment ---- */
+/* ---- the environment of the process ---- */
 
 static bool is_about_limits(const char *line)
 {
@@ -191,7 +191,10 @@ static bool is_about_limits(const char *line)
 	return false;
 }
 
-/* Removes our own variables about limits: the process's take their place. */
+/*
+ * Removes this program's own variables about limits, so that those of the
+ * examined process take their place.
+ */
 static void forget_own_variables(void)
 {
 	for (char **line = environ; line && *line;) {
@@ -235,7 +238,8 @@ static void take_variable(struct limit_patient *p, char *line)
 	value[-1] = '=';
 	if (is_about_limits(line)) {
 		value[-1] = '\0';
-		setenv(line, value, 0); /* of equal names the first counts */
+		setenv(line, value, 0); /* if a name occurs twice, its first
+					 * value counts */
 	}
 }
 
@@ -278,7 +282,10 @@ static int read_environment(struct limit_patient *p)
 
 /* ---- other facts of /proc ---- */
 
-/* AT_SECURE is set if a program gained user, group or capabilities. */
+/*
+ * The kernel sets AT_SECURE if the program gained another user or group, or
+ * capabilities, when it was started.
+ */
 static void read_auxv(struct limit_patient *p)
 {
 	FILE *f = open_proc(p->pid, "auxv");
@@ -291,9 +298,10 @@ static void read_auxv(struct limit_patient *p)
 		fclose(f);
 }
 
-/* What /proc/PID/status says. */
+/* The facts in /proc/PID/status. */
 struct status {
-	int process; /* differs from the pid asked for: that is a thread */
+	int process; /* pid of the process; if another pid was asked for,
+		      * that was a thread's */
 	unsigned uid;
 	bool has_memory; /* no kernel thread */
 };
@@ -353,7 +361,10 @@ static int read_identity(struct limit_patient *p)
 	return 0;
 }
 
-/* Whether it is the same process still: an ended one has no mappings. */
+/*
+ * Whether the process still exists and its pid was not reused. A process that
+ * has ended no longer has mappings.
+ */
 static bool is_there(const struct limit_patient *p)
 {
 	struct gk_pidstat line;
@@ -362,7 +373,7 @@ static bool is_there(const struct limit_patient *p)
 	       line.state != 'Z' && line.state != 'X';
 }
 
-/* ---- its group and the driver ---- */
+/* ---- the group of the process, and the driver ---- */
 
 static void find_slot(struct limit_patient *p)
 {
@@ -444,7 +455,10 @@ int limit_patient_read(pid_t pid, struct limit_patient *ret)
 	read_auxv(p);
 	limit_ask_the_driver();
 	open_driver(p);
-	/* Root examines a group as its user: its files are trusted by owner. */
+	/*
+	 * Root examines a group as the process's user, because whether the
+	 * group's files are trusted depends on their owner.
+	 */
 	if (!geteuid() && p->uid && seteuid(p->uid))
 		return limit_failure("cannot become user %u: %s",
 				     (unsigned)p->uid, strerror(errno));

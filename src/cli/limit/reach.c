@@ -145,7 +145,9 @@ bool limit_reaches(const char *command)
 	const char *why;
 
 	if (!gk_command_find(command, path, sizeof path))
-		/* Not found: running the command will report the error. */
+		/*
+		 * The command was not found; running it will report the error.
+		 */
 		return true;
 	why = judge_path(path, &head);
 	if (!why && find_interpreter(&head, path, sizeof path))

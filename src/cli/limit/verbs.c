@@ -106,8 +106,8 @@ int limit_show(struct limit_ask *ask)
 /* ---- changing ---- */
 
 /*
- * Warns of GPUs on which the group holds more than its new limit. It keeps the
- * memory, but gets no more.
+ * Warns of GPUs on which the group holds more than its new limit. The group
+ * keeps that memory, but gets no more.
  */
 static void tell_what_is_above(const char *name, const struct gkl_group *group,
 			       const struct gkl_policy *policy)

@@ -154,7 +154,7 @@ static int read_recording(const char *name, struct gk_plot_chart *chart)
 	return r;
 }
 
-/* Finds the end of a file: "-10m" is relative to it. */
+/* Finds the time at which a file ends: "-10m" is relative to it. */
 static int find_end(const char *name, int64_t *ret_ms)
 {
 	struct gk_plot_chart chart;

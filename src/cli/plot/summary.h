@@ -7,7 +7,9 @@
 
 #include "plot/chart.h"
 
-/* Prints them as text or JSON. Returns the command's status. */
+/*
+ * Prints the figures of a chart as text or JSON. Returns the command's status.
+ */
 int plot_summary(const struct gk_plot_chart *chart, bool json);
 
 #endif

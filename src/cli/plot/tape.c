@@ -70,7 +70,7 @@ static bool is_of_devices(const char *name)
 
 /*
  * Sets the columns that the user requested by name. If GPUs and processes have
- * a metric of the same name, it refers to the GPU's.
+ * a metric of the same name, the name refers to that of GPUs.
  */
 static void set_asked(const struct gk_plot_chart *chart,
 		      struct gk_plot_row *row,

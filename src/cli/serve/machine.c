@@ -21,10 +21,10 @@
 #define LOOK_EVERY 5
 
 /*
- * How long an attempt is waited for at once. A signal is heard after that. An
- * attempt that takes longer goes on, and its result is looked for every second.
- * After HUNG_AFTER looks, the driver is said to hang: opening it may have to
- * load the kernel driver first.
+ * How long one wait for an attempt to open the driver lasts; signals are
+ * handled between two waits. An attempt that takes longer continues, and its
+ * result is looked for every second. Only after HUNG_AFTER looks is the driver
+ * reported to hang: it may have to load the kernel driver first.
  */
 #define ATTEMPT_NS (500 * GK_NS_PER_MS)
 #define HUNG_AFTER 10
@@ -53,7 +53,10 @@ static const int shut_errors[] = {1, 9, 18};
 
 /* ---- waiting for a driver ---- */
 
-/* Says why there is no driver; on stderr only if that has changed. */
+/*
+ * Reports why there is no driver. Prints the reason on stderr only if it has
+ * changed.
+ */
 static void tell_why(const struct gk_serve_machine *m, int err, int nvml,
 		     char told[GK_CLI_WHY_MAX])
 {
@@ -148,7 +151,7 @@ static uint64_t patience_of(const struct gk_snapshot *snap)
 
 /*
  * Whether the driver must be opened again. *since_ns is the time since which no
- * GPU has answered; 0: one answers.
+ * GPU has answered; 0 if a GPU answers.
  */
 static bool is_over(const struct gk_snapshot *snap, uint64_t *since_ns)
 {

@@ -65,8 +65,8 @@ static int tell_lost(const struct smi_gpus *gpus,
 }
 
 /*
- * Whether -i may name a GPU, as far as its index tells. The driver is not asked
- * about other GPUs, because they may hang.
+ * Whether -i may name a GPU, judging by the GPU's index alone. The driver is
+ * not asked about GPUs that -i cannot name, because they may hang.
  */
 static bool may_be_named(const char *ids, unsigned index)
 {

@@ -49,7 +49,7 @@ bool smi_lost_is_named(const struct smi_lost_gpus *lost, const char *id);
 /* Removes all GPUs from the list that -i does not name. NULL: keeps all. */
 void smi_lost_choose(struct smi_lost_gpus *lost, const char *ids);
 
-/* Writes the line for a lost GPU. `list`: in the wording of -L. */
+/* Writes the line for a lost GPU. If `list` is set, uses the wording of -L. */
 void smi_lost_line(unsigned major, const struct smi_lost *lost, bool list,
 		   char ret_line[SMI_LOST_LINE]);
 

@@ -262,8 +262,8 @@ static int tell_failure(const struct smi_mig_job *job,
 }
 
 /*
- * Prints that nothing was found. For lists it is what they list; for changes it
- * is the missing kind of instances.
+ * Prints that nothing was found: for lists, none of the things that they list;
+ * for changes, no instances of the kind that is missing.
  */
 static int none_found(const struct smi_mig_job *job, const struct smi_mig *m)
 {

@@ -234,7 +234,10 @@ static unsigned with_tiers(const struct gk_metric_set *wanted)
 	return with;
 }
 
-/* Whether the boards are read. Bus ids given to -i need them too. */
+/*
+ * Whether the facts about boards are read. They are also needed to find GPUs
+ * that -i names by bus id.
+ */
 static bool reads_boards(const struct smi *smi)
 {
 	bool shows = smi->mode == SMI_QUERY

@@ -326,7 +326,8 @@ static int warning_status(const struct smi *smi, nvmlReturn_t answer)
 /* Which changes were made, for the lines printed at the end. */
 struct changes {
 	bool any;
-	bool *forgotten; /* by position among the chosen GPUs */
+	bool *forgotten; /* indexed by position among the chosen GPUs: the
+			  * driver will forget the change */
 };
 
 static int set_each(const struct smi *smi, struct attempt *a,

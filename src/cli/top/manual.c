@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-/* The kinds of values in the config file. */
+/* Writes which values a setting has in the config file. */
 static void add_wanted(struct gk_buf *out, const struct tui_setting *setting)
 {
 	char wants[256];

@@ -31,7 +31,7 @@ struct gk_peers {
 	const char **urls;
 	struct peer *peers;
 	/* Owned by the thread that follows. */
-	size_t at; /* index of the peer being read */
+	size_t at; /* index of the peer whose bytes are being read */
 	bool bad;  /* the peer has sent something other than gpukit's events */
 };
 

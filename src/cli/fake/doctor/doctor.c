@@ -115,8 +115,8 @@ static int find_least_capability(struct check *check)
 }
 
 /*
- * Checks one file. quietly: the file was found in a directory, so it is
- * reported only if it uses CUDA.
+ * Checks one file. `quietly` means that the file was found in a directory and
+ * is reported only if it uses CUDA.
  */
 static int check_path(struct check *check, const char *path, bool quietly)
 {

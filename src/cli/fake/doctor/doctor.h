@@ -16,7 +16,10 @@
 /* One image of a module: PTX, or machine code for one GPU. */
 struct image {
 	struct gkf_image found;
-	/* Images of the same module contain the same kernels. */
+	/*
+	 * Number of the module. Images of the same module contain the same
+	 * kernels.
+	 */
 	unsigned module;
 	bool relocatable; /* made with -rdc=true, to be linked with others */
 	bool empty;       /* machine code without any kernel */

@@ -97,7 +97,7 @@ static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 
 /*
  * Turns the child into a load process. It leaves the launcher's process group,
- * because the terminal's signals are meant for the command, and ends when the
+ * because signals of the terminal are meant for the command. It ends when the
  * launcher ends.
  */
 static void __attribute__((noreturn))

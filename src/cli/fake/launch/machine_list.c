@@ -27,7 +27,7 @@
 
 #define ALL_TYPES (GKF_COMPUTE | GKF_GRAPHICS | GKF_MPS)
 
-/* At most so many files of a shared directory are looked at. */
+/* The maximum number of files that are examined in a shared directory. */
 #define OTHERS_MAX 64
 
 /*
@@ -107,8 +107,9 @@ static struct fake_machine *add_row(struct list *l)
 }
 
 /*
- * Adds a machine. Of other users, only those are listed that this one may read:
- * their directories may contain anything.
+ * Adds a machine. Machines shared by other users are added only if they are
+ * files that this user may read: the directories of other users may contain
+ * anything.
  */
 static void add_machine(struct list *l, const char *path, const char *name)
 {
@@ -158,7 +159,7 @@ static int is_shared_dir(const struct dirent *entry)
 			strlen(FAKE_SHARED_PREFIX));
 }
 
-/* Adds what other users share. */
+/* Adds the machines that other users share. */
 static void add_others(struct list *l, const char *own)
 {
 	struct dirent **entries = NULL;

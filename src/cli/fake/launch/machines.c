@@ -89,8 +89,9 @@ static bool is_called(const struct fake_machine *machine, const char *name)
 }
 
 /*
- * Finds a name among the machines that users share: one of this user, else the
- * only one of others. Returns 0, also if there is none, or an exit code.
+ * Finds a shared machine by its name: this user's own or, if this user has none
+ * of that name, the only one of other users. Returns 0 even if there is none;
+ * returns an exit code after a message if there are several.
  */
 static int choose_shared(const char *name, char *ret_path, size_t cap)
 {

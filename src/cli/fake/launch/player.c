@@ -81,8 +81,8 @@ struct player {
 	size_t count, cap;
 	unsigned snapshot; /* number of the current snapshot */
 	bool lost[GKF_DEVICES_MAX];
-	bool left_out,
-	    told; /* more than ACTORS_MAX processes exist; a message said so */
+	bool left_out, told; /* left_out: more than ACTORS_MAX processes exist;
+			      * told: a message has said so */
 };
 
 /* ---- GPUs ---- */

@@ -78,7 +78,7 @@ void fake_replay_close(struct fake_replay *replay)
 	*replay = (struct fake_replay){0};
 }
 
-/* ---- its GPUs ---- */
+/* ---- the GPUs of the machine ---- */
 
 /*
  * The members of a profile that come from a snapshot: a member is the metric

@@ -121,7 +121,7 @@ void fake_replay_process_end(struct fake_replay_process *s)
 		;
 }
 
-/* ---- the process itself ---- */
+/* ---- the process that stands for a recorded one ---- */
 
 #define TARGETS (GKF_DEVICES_MAX * (GKF_MIG_MAX + 1))
 

@@ -60,8 +60,8 @@ int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 }
 
 /*
- * Finds the first directory on the way to a file that not everybody may enter.
- * False: there is none, or the way cannot be followed.
+ * Finds the first directory on the way to a file that some users may not enter.
+ * Returns false if there is none, or if the way cannot be followed.
  */
 static bool find_door(const char *path, char *ret_dir, struct stat *ret_st)
 {
@@ -100,7 +100,10 @@ int fake_shared_check(const char *path)
 	    dir, (unsigned)st.st_mode & 07777);
 }
 
-/* Says who may enter the directory, where not everybody may. */
+/*
+ * If some users cannot reach the file, prints who may enter the directory that
+ * keeps the others out.
+ */
 static void tell_door(const char *path)
 {
 	char dir[PATH_MAX], who[64];
