@@ -48,11 +48,11 @@ def holding(size, *before, **env):
     return running(*before, HOLD, size, until=b"holding", **env)
 
 
-def limited(name, *options):
+def within(name, *options):
     return [GPUKIT, "limit", "--group", name, *options, "--"]
 
 
-def told(pid, env=None, status=0):
+def told(pid, env=None, status=0, limited=True):
     """{check: (state, finding, do)} of a process, as JSON and as text."""
     where = clean_env(**(env or {}))
     done = subprocess.run([GPUKIT, "limit", "doctor", str(pid), "--json"],
@@ -65,10 +65,12 @@ def told(pid, env=None, status=0):
         schema = json.load(f)
     jsonschema.validate(answer, schema["$defs"]["doctor"])
     assert answer["pid"] == pid
-    assert answer["limited"] == (status == 0)
+    assert answer["limited"] == (status == 0 and limited)
     text = subprocess.run([GPUKIT, "limit", "doctor", str(pid)], text=True,
                           capture_output=True, env=where, check=False,
                           timeout=60).stdout
+    assert text.splitlines()[0].endswith(
+        ": limited") == answer["limited"]
     for check in answer["checks"]:
         # A ledger's numbers may change between both.
         assert check["state"] == "absent" or check["title"] in text
@@ -79,7 +81,7 @@ def told(pid, env=None, status=0):
 
 def test_a_limited_process(machine, group):
     env = machine("--gpus", "h100-80gb-hbm3").env
-    with holding("2GiB", *limited(group, "--memory", "2GiB"),
+    with holding("2GiB", *within(group, "--memory", "2GiB"),
                  **clean_env(**env)) as process:
         found = told(process.pid, env)
         assert found["library"] == ("ok", LIBRARY, None)
@@ -105,7 +107,7 @@ def ask(name):
 
 
 def test_a_process_that_has_not_used_a_gpu(group):
-    with waiting(*limited(group, "--memory", "2GiB"), **clean_env()) as one:
+    with waiting(*within(group, "--memory", "2GiB"), **clean_env()) as one:
         found = told(one.pid)
         assert found["ledger"][:2] == ("ok", "it has not used a GPU yet")
         assert found["driver"][0] == "unknown"
@@ -114,13 +116,13 @@ def test_a_process_that_has_not_used_a_gpu(group):
 
 def test_suspended_and_without_limits(gpukit, group):
     make(gpukit, group)
-    with waiting(*limited(group), **clean_env()) as process:
-        state, text, todo = told(process.pid)["limits"]
+    with waiting(*within(group), **clean_env()) as process:
+        state, text, todo = told(process.pid, limited=False)["limits"]
         assert (state, todo) == (
             "warn", f"gpukit limit set {group} --memory SIZE")
         assert "limits nothing" in text
         gpukit.ok("limit", "suspend", group)
-        state, text, todo = told(process.pid)["limits"]
+        state, text, todo = told(process.pid, limited=False)["limits"]
         assert (state, todo) == ("warn", f"gpukit limit resume {group}")
         gpukit.ok("limit", "resume", group)
 
@@ -215,7 +217,7 @@ int main(void) { puts("here"); fflush(stdout); return getchar() > 0; }
 @pytest.mark.parametrize("flag", ["-static", "-static-pie"])
 def test_a_static_program(group, tmp_path, flag):
     program = compiled(tmp_path, "waits", flag, source=WAITS)
-    with running(*limited(group, "--memory", "2GiB"), program, until=b"here",
+    with running(*within(group, "--memory", "2GiB"), program, until=b"here",
                  **clean_env()) as process:
         state, text, todo = told(process.pid, status=1)["library"]
         assert state == "bad"
@@ -229,7 +231,7 @@ def test_a_program_of_other_rights(group, tmp_path):
     os.chown(program, 12345, 12345)
     os.chmod(program, 0o4755)
     tmp_path.chmod(0o755)
-    with running(*limited(group, "--memory", "2GiB"), program, until=b"here",
+    with running(*within(group, "--memory", "2GiB"), program, until=b"here",
                  **clean_env()) as process:
         state, text, _ = told(process.pid, status=1)["library"]
         assert state == "bad"
@@ -289,6 +291,9 @@ def test_hamis_variables(tmp_path):
         state, text, _ = told(process.pid)["limits"]
         assert state == "ok"
         assert f"{region} is made when it uses a GPU" in text
+    env["CUDA_DEVICE_MEMORY_LIMIT"] = "0"
+    with waiting(**clean_env(**env)) as process:
+        told(process.pid, limited=False)
     env["CUDA_DEVICE_MEMORY_LIMIT"] = "a lot"
     with waiting(**clean_env(GPUKIT_LOG="off", **env)) as process:
         found = told(process.pid, status=1)

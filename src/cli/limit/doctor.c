@@ -22,14 +22,21 @@ static bool has_bad(const struct gk_finding found[LIMIT_CHECKS])
 	return false;
 }
 
+static const char *headline(const struct limit_patient *p,
+			    const struct gk_finding found[LIMIT_CHECKS])
+{
+	if (has_bad(found))
+		return "not limited as it should be";
+	return limit_patient_has_limits(p) ? "limited" : "not limited";
+}
+
 static void put_text(struct gk_buf *out, const struct limit_patient *p,
 		     const struct gk_finding found[LIMIT_CHECKS])
 {
 	bool color = gk_use_color(GK_COLOR_AUTO);
 
 	gk_buf_printf(out, "process %d (%s): %s\n", (int)p->pid, p->command,
-		      has_bad(found) ? "not limited as it should be"
-				     : "limited");
+		      headline(p, found));
 	for (size_t i = 0; i < LIMIT_CHECKS; i++)
 		if (found[i].state != FINDING_ABSENT)
 			gk_finding_text(out, color, limit_checks[i].title,
@@ -48,7 +55,8 @@ static void put_json(struct gk_buf *out, const struct limit_patient *p,
 					    limit_checks[i].title, &found[i]));
 	all = json_pack("{s:i, s:s, s:i, s:s, s:b, s:o}", "schema", SCHEMA,
 			"gpukit_version", GPUKIT_VERSION, "pid", (int)p->pid,
-			"command", p->command, "limited", !has_bad(found),
+			"command", p->command, "limited",
+			!has_bad(found) && limit_patient_has_limits(p),
 			"checks", checks);
 	text = json_dumps(all, JSON_INDENT(2));
 	if (text)

@@ -77,6 +77,9 @@ struct limit_patient {
 int limit_patient_read(pid_t pid, struct limit_patient *ret_patient);
 void limit_patient_free(struct limit_patient *patient);
 
+/* Whether anything is limited, provided that no check is bad. */
+bool limit_patient_has_limits(const struct limit_patient *patient);
+
 struct limit_check {
 	const char *id, *title;
 	void (*look)(const struct limit_patient *patient, struct gk_finding *f);

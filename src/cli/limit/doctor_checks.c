@@ -212,6 +212,15 @@ static bool keeps_ledger(const struct limit_patient *p)
 	return p->has_group && p->view.err && is_ours(p) && p->has_ledger;
 }
 
+bool limit_patient_has_limits(const struct limit_patient *p)
+{
+	if (!p->has_group)
+		return p->has_mps_limits;
+	if (is_only_unmade(p))
+		return limits_anything(&p->environment.policy);
+	return p->view.err || limits_anything(&p->view.policy);
+}
+
 static void look_limits(const struct limit_patient *p, struct gk_finding *f)
 {
 	const char *reason = gkl_reason();
