@@ -232,6 +232,29 @@ static void a_collection_fails_with_any_gpu(void **state)
 	assert_true(has(&options, failed));
 }
 
+/* One whose last occurrence is not remembered has no time. */
+static void nvidia_smi_counts_xids(void **state)
+{
+	static const char times[] = "nvidia_smi_xid_last_timestamp_seconds{";
+	static const struct gk_xids xids = {
+	    .count = 1,
+	    .kind_count = 3,
+	    .last = {{2, 1500000000, 94, 0}},
+	    .kinds = {{0, 0, 9}, {48, 0, 2}, {94, 0, 5}}};
+	struct gk_prometheus options = {.names = GK_NAMES_NVIDIA_SMI};
+
+	(void)state;
+	fixture_init(&fixture, 1);
+	assert_false(has(&options, times));
+	fixture.devices[0].xids = &xids;
+	assert_true(has(&options, "xid=\"48\"} 2\n"));
+	assert_true(has(&options, "xid=\"94\"} 5\n"));
+	assert_false(has(&options, "xid=\"0\""));
+	assert_true(has(&options, times));
+	assert_true(has(&options, "xid=\"94\"} 1.5"));
+	assert_false(has(&options, "xid=\"48\"} 0"));
+}
+
 /* Labels as on dcgm-exporter's pages of 2025. */
 static void dcgm_names_the_last_xid(void **state)
 {
@@ -277,6 +300,7 @@ int main(void)
 	    cmocka_unit_test(only_what_is_shown_is_read),
 	    cmocka_unit_test(no_series_comes_twice),
 	    cmocka_unit_test(a_collection_fails_with_any_gpu),
+	    cmocka_unit_test(nvidia_smi_counts_xids),
 	    cmocka_unit_test(dcgm_names_the_last_xid),
 	    cmocka_unit_test(dcgm_has_nvlinks_in_its_unit),
 	};

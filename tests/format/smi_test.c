@@ -3,6 +3,7 @@
  * smi_test.c - checks nvidia-smi's formats for values that are rare on real
  * machines.
  */
+#include "format/smi/dtd.h"
 #include "format/smi/log.h"
 #include "format/smi/mon.h"
 #include "format/smi/query.h"
@@ -363,6 +364,77 @@ static void a_process_has_no_protected_memory_where_there_is_none(void **state)
 	assert_untold("-", "-", "-");
 }
 
+static void a_gpu_without_processes_has_a_line(void **state)
+{
+	static const struct gk_smi_mon mon = {.groups = "m"};
+
+	(void)state;
+	gk_smi_pmon(&out, &snap, &mon);
+	assert_string_equal(
+	    out.data, "    0          -     -      -      -    -              "
+		      "\n");
+}
+
+/* As captures of 590.48.01 and 610.57.04 have it. */
+static void the_version_is_of_all_parts(void **state)
+{
+	(void)state;
+	strcpy(snap.nvml_version, "13.590.48.01");
+	snap.cuda_version = 13010;
+	gk_smi_version(&out, &snap);
+	assert_string_equal(out.data, "NVIDIA-SMI version  : 590.48.01\n"
+				      "NVML version        : 590.48\n"
+				      "DRIVER version      : 590.48.01\n"
+				      "CUDA Version        : 13.1\n");
+	end(NULL);
+	strcpy(snap.driver_version, "610.57.04");
+	strcpy(snap.nvml_version, "13.610.57.04");
+	snap.cuda_version = 13030;
+	gk_smi_version(&out, &snap);
+	assert_string_equal(
+	    out.data,
+	    "NVIDIA-SMI version  : 610.57.04\n"
+	    "NVML version        : 610.57\n"
+	    "DRIVER version      : Deprecated, see \"KMD version\" instead\n"
+	    "CUDA version        : Deprecated, see \"CUDA UMD version\" "
+	    "instead\n"
+	    "KMD version         : 610.57.04\n"
+	    "CUDA UMD version    : 13.3\n");
+}
+
+static void a_declaration_has_a_text_or_children_or_both(void **state)
+{
+	static const char *const lines[] = {
+	    "<!ELEMENT uuid (#PCDATA)>\n",
+	    "<!ELEMENT mig_devices (#PCDATA | mig_device)*>\n",
+	    "<!ELEMENT supported_clocks (#PCDATA | supported_mem_clock)*>\n",
+	    "<!ELEMENT supported_mem_clock (value, "
+	    "supported_graphics_clock*)>\n",
+	    "<!ELEMENT processes (process_info*)>\n",
+	};
+
+	(void)state;
+	gk_smi_dtd(&out, &snap);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		if (!strstr(out.data, lines[i]))
+			fail_msg("no %s in %s", lines[i], out.data);
+}
+
+/* A list that is left out does not end the report. */
+static void the_report_goes_on_behind_a_long_list(void **state)
+{
+	const struct gk_smi_absent absent = {0};
+
+	(void)state;
+	gk_smi_log_text(&out, &snap, 0, 1, &absent);
+	assert_null(strstr(out.data, "Supported Clocks"));
+	assert_non_null(strstr(out.data, "\n    Processes"));
+	end(NULL);
+	gk_smi_log_text(&out, &snap, GK_SMI_SUPPORTED_CLOCKS, 1, &absent);
+	assert_non_null(strstr(out.data, "\n    Supported Clocks"));
+	assert_null(strstr(out.data, "\n    Processes"));
+}
+
 static void markup_is_escaped(void **state)
 {
 	(void)state;
@@ -414,6 +486,10 @@ int main(void)
 	    TEST(a_row_has_a_span_of_drivers),
 	    TEST(growth_is_seen_between_two_lines),
 	    TEST(a_process_has_no_protected_memory_where_there_is_none),
+	    TEST(a_gpu_without_processes_has_a_line),
+	    TEST(the_version_is_of_all_parts),
+	    TEST(a_declaration_has_a_text_or_children_or_both),
+	    TEST(the_report_goes_on_behind_a_long_list),
 	    TEST(markup_is_escaped),
 	    TEST(fields_are_found_by_both_names),
 	};
