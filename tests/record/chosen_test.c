@@ -232,6 +232,56 @@ static void families_are_chosen_whole(void **state)
 	kill(grandchild, SIGKILL);
 }
 
+enum { MANY = 300 };
+
+/* More than its table first has room for. */
+static void many_processes_are_chosen(void **state)
+{
+	pid_t pids[MANY];
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+	}
+	choose((struct gk_chosen_options){.pids = pids, .pid_count = MANY});
+	for (size_t i = 0; i < MANY; i++)
+		assert_non_null(command_of(pids[i]));
+	assert_null(command_of(getpid()));
+	for (size_t i = 0; i < MANY; i++)
+		assert_non_null(command_of(pids[i]));
+	assert_int_equal(gk_chosen_end(chosen), 0);
+	for (size_t i = 0; i < MANY; i++)
+		end(pids[i]);
+	assert_true(gk_chosen_all_gone(chosen));
+}
+
+/* Children of the recorder inherit nothing of it. */
+static void no_descriptor_is_inherited(void **state)
+{
+	pid_t self = getpid();
+	bool was_open[256];
+	int opened = 0;
+
+	(void)state;
+	for (int fd = 0; fd < 256; fd++)
+		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+	choose((struct gk_chosen_options){.pids = &self, .pid_count = 1});
+	assert_non_null(command_of(self));
+	for (int fd = 0; fd < 256; fd++) {
+		int flags = was_open[fd] ? -1 : fcntl(fd, F_GETFD);
+
+		opened += flags >= 0;
+		if (flags >= 0)
+			assert_true(flags & FD_CLOEXEC);
+	}
+	assert_true(opened > 0);
+}
+
 static void the_recorder_is_no_root_of_a_match(void **state)
 {
 	pid_t pid = start_sleep("other");
@@ -284,6 +334,8 @@ int main(void)
 	    T(bytes_that_are_no_text_are_no_trouble),
 	    T(a_pid_that_is_used_again_is_another_process),
 	    T(families_are_chosen_whole),
+	    T(many_processes_are_chosen),
+	    T(no_descriptor_is_inherited),
 	    T(the_recorder_is_no_root_of_a_match),
 	    T(usage_is_of_a_process_or_a_family),
 	};

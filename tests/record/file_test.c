@@ -256,6 +256,57 @@ static void two_may_append_lines_but_not_streams(void **state)
 	assert_content(path, "a,b\n");
 }
 
+static int count_descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* A recorder rotates for months. */
+static void a_rotation_leaves_nothing_open(void **state)
+{
+	struct gk_record_file_options options = plain();
+	struct gk_record_file file;
+	int before;
+
+	(void)state;
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	before = count_descriptors();
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(gk_record_file_rotate(&file), 0);
+		assert_int_equal(count_descriptors(), before);
+	}
+	gk_record_file_close(&file);
+	assert_true(count_descriptors() < before);
+}
+
+static void a_stream_ends_with_its_reader(void **state)
+{
+	struct gk_record_file_options options = plain();
+	struct gk_record_file file;
+	char bytes[16] = "";
+	int reader;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	assert_int_equal(gk_record_file_write(&file, "1,2\n", 4), 0);
+	assert_int_equal(read(reader, bytes, sizeof bytes - 1), 8);
+	assert_string_equal(bytes, "a,b\n1,2\n");
+	assert_false(file.ended);
+	close(reader);
+	assert_int_not_equal(gk_record_file_write(&file, "3,4\n", 4), 0);
+	assert_true(file.ended);
+	assert_non_null(strstr(file.trouble, "Broken pipe"));
+	gk_record_file_close(&file);
+	signal(SIGPIPE, SIG_DFL);
+}
+
 static void who_is_refused_changes_nothing(void **state)
 {
 	struct gk_record_file_options options = plain();
@@ -319,6 +370,8 @@ int main(void)
 	    T(what_is_put_aside_replaces_nothing),
 	    T(a_file_grows_old_between_recorders),
 	    T(two_may_append_lines_but_not_streams),
+	    T(a_rotation_leaves_nothing_open),
+	    T(a_stream_ends_with_its_reader),
 	    T(who_is_refused_changes_nothing),
 	    T(two_may_put_aside),
 	    T(a_removed_file_is_told),
