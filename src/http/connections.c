@@ -39,7 +39,9 @@ static void take_out(struct gk_connections *all, struct gk_connection *c)
 	all->streams -= c->doing == GK_DOING_STREAM;
 }
 
-/* Appends a connection to the list for its state, which is ordered by age. */
+/*
+ * Appends a connection to the list of its state. Each list is ordered by age.
+ */
 static void put_in(struct gk_connections *all, struct gk_connection *c,
 		   enum gk_doing what)
 {
