@@ -38,9 +38,11 @@ struct gk_web_trace {
 struct gk_web_host {
 	char name[GK_NAME_MAX]; /* the name under which this hub lists the
 				 * host */
-	char told[GK_NAME_MAX]; /* the name that it reports; "" if unknown */
+	char told[GK_NAME_MAX]; /* the name that the host reports; "" if
+				 * unknown */
 	bool own;
-	char why[256];     /* why it is unreachable; "" if reachable */
+	char why[256];     /* why the host is unreachable; "" if it is
+			    * reachable */
 	uint64_t heard_ns; /* time of the last frame; 0: none yet */
 	struct gk_event *ring[GK_WEB_RING];
 	unsigned first, count;

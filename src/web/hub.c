@@ -32,7 +32,8 @@ struct gk_stream {
 	struct gk_hub *hub;
 	struct gk_web_host *host;
 	bool greeted;    /* whether the client has got a hello */
-	unsigned wanted; /* bits of the kinds to send after the hello */
+	unsigned wanted; /* kinds of events to send after the hello, as bits
+			  * 1 << kind */
 	uint64_t at;     /* id of the last event sent */
 	/* The client gets every event up to this id, then only the newest. */
 	uint64_t all_until;
@@ -148,7 +149,10 @@ void gk_hub_tell_hosts(struct gk_hub *hub)
 
 /* ---- streams ---- */
 
-/* Returns the number in an id if it is of this run, else 0. */
+/*
+ * Returns the number in an event's id if this run of the hub made the id, else
+ * 0.
+ */
 static uint64_t number_of_id(const struct gk_hub *hub, const char *id)
 {
 	size_t len = strlen(hub->token);
