@@ -30,9 +30,10 @@ struct gk_hosts_options {
 /* The state of a host. Times are CLOCK_MONOTONIC; 0: never. */
 struct gk_host_state {
 	const char *name;
-	const char *why;   /* why it is unreachable; "": no reason is known */
-	uint64_t heard_ns; /* time of its last snapshot */
-	uint64_t away_ns;  /* when it became unreachable */
+	const char *why;   /* why the host is unreachable; "": no reason is
+			    * known */
+	uint64_t heard_ns; /* time of the host's last snapshot */
+	uint64_t away_ns;  /* when the host became unreachable */
 	uint64_t again_ns; /* time of the next attempt; 0: one is in progress */
 };
 
