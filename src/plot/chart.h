@@ -37,7 +37,8 @@ struct gk_plot_when {
  * borrowed. */
 struct gk_plot_filter {
 	struct gk_plot_when from, to;
-	const char *const *gpus; /* as the column gpu_index shows them */
+	const char *const *gpus; /* indices of GPUs, as the column gpu_index
+				  * shows them */
 	size_t gpu_count;
 	const char *const *pids;
 	size_t pid_count;
@@ -47,8 +48,8 @@ struct gk_plot_filter {
 struct gk_plot_file {
 	const char *name; /* borrowed */
 	char host[96];    /* "" if unknown */
-	int64_t first_ms; /* time of its first row */
-	bool gpus;        /* its rows name a GPU */
+	int64_t first_ms; /* time of the recording's first row */
+	bool gpus;        /* the rows of the recording name a GPU */
 	bool processes;   /* rows are about processes */
 	struct gk_plot_nonsense nonsense;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.c - reads the rows of a CSV file. A row is split once the block contains
- * all of it.
+ * csv.c - reads the rows of a CSV file. A row is split into fields once the
+ * buffer contains all of it.
  */
 #include "plot/csv.h"
 #include "plot/object.h"

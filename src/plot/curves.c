@@ -300,8 +300,8 @@ static size_t label_of_marks(const struct marks *marks, size_t first,
 }
 
 /*
- * Writes for each run its beginning, middle and end, its height, and the
- * numbers of its Xids.
+ * Writes for each run of an event its beginning, middle and end, its height,
+ * and the numbers of its Xids.
  */
 static void add_mark_data(struct gk_plot_page *page,
 			  const struct gk_plot_cell *cell,

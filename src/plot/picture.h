@@ -70,7 +70,7 @@ const char *gk_plot_panel_name(const struct gk_plot_chart *chart,
 /* How to write the numbers of a panel. */
 struct gk_plot_unit {
 	char text[16];
-	double factor; /* divide values by it */
+	double factor; /* values are divided by this */
 	int decimals;
 };
 

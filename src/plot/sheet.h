@@ -54,7 +54,8 @@ struct gk_plot_column {
 	enum gk_plot_quantity quantity;
 	double factor;      /* converts a value to the quantity's unit */
 	double least, most; /* range of valid values */
-	const char *name;   /* static, or as the user wrote it */
+	const char *name;   /* a static string, or the name as the user wrote
+			     * it */
 };
 
 #define GK_PLOT_COLUMNS_MAX 40

@@ -12,7 +12,8 @@
 /* Zero it to start. */
 struct gk_plot_track {
 	struct gk_plot_series series; /* empty if the line is not wanted */
-	double first, last, max;      /* first, last: as in the file */
+	double first, last, max;      /* `first` and `last` are the values as
+				       * they are in the file */
 	int64_t last_ms;
 	double sum, weighted, weight;
 	double grown; /* counters only: sum of the increases */
