@@ -18,7 +18,7 @@ struct gk_summary_device {
 	uint64_t util_sum, util_count; /* load by all processes, percent */
 	uint64_t sm_sum, sm_count;     /* load by the command, in percent */
 	struct gk_value energy_before; /* mJ at the previous sample */
-	uint64_t before_ns;            /* time of that sample */
+	uint64_t before_ns;            /* time of the previous sample */
 	int64_t millijoules;
 	bool energy_known, energy_from_power;
 	/* The next fields belong to the current sample. */

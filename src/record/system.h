@@ -15,8 +15,10 @@ struct gk_usage {
 	 * 1 % of a CPU. For several processes, the sum.
 	 */
 	struct gk_value cpu;
-	struct gk_value used; /* bytes on all GPUs; absent if it is on none */
-	struct gk_buf cpus;   /* "8/9/11": CPUs on which its threads last ran */
+	struct gk_value used; /* bytes on all GPUs; absent if the process is
+			       * on none */
+	struct gk_buf cpus;   /* "8/9/11": CPUs on which the process's
+			       * threads last ran */
 };
 
 /*
