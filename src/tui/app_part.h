@@ -26,8 +26,9 @@ struct app {
 	uint64_t ask_ns; /* when to read costly values again */
 	bool whole; /* every GPU has been read, or is known to be unhealthy */
 	/*
-	 * When to request the samples that the driver has kept. 0: the first
-	 * whole frame has not arrived yet, or they have been requested.
+	 * When to request the samples that the driver has kept. 0 if the first
+	 * whole frame has not arrived yet, or if the samples have already been
+	 * requested.
 	 */
 	uint64_t past_ns;
 	uint64_t due_ns; /* earliest time of the next draw */

@@ -62,10 +62,10 @@ struct tui_alert {
 	enum tui_alert_kind kind;
 	/* on: the alert is active; fresh: the last update raised it */
 	bool on, fresh;
-	int64_t value,
-	    limit;        /* in the unit of the kind; for an Xid, its number */
-	int64_t count;    /* an increase raises the alert again */
-	uint64_t grew_ns; /* time of the last increase */
+	int64_t value, limit; /* in the unit of the kind; the value of an Xid is
+			       * its number */
+	int64_t count;        /* an increase raises the alert again */
+	uint64_t grew_ns;     /* time of the last increase */
 	/*
 	 * For kinds with a duration: when the condition began to hold; 0: it
 	 * does not hold.

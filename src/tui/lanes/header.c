@@ -124,7 +124,7 @@ static void draw_facts_right(const struct tui *t, struct grid *g, int row,
 			  lanes_ink(t, INK_DIM), "%s", text);
 }
 
-/* The text of the state leaves 12 columns for the temperature. */
+/* Leaves at least 12 columns for the temperature to the right of the state. */
 void lanes_header(const struct tui *t, struct grid *g, int row, size_t device)
 {
 	const struct gk_device *d = &t->snap->devices[device];

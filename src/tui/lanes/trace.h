@@ -17,7 +17,10 @@ struct lanes_trace {
 	enum lanes_trace_kind kind;
 	const float
 	    *values; /* two per column, the newest last; NAN if absent */
-	/* One per value, > 0 if clocks were held back; or NULL. */
+	/*
+	 * For each value, a number greater than 0 if clocks were held back at
+	 * that time; or NULL.
+	 */
 	const float *held;
 };
 

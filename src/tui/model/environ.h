@@ -22,7 +22,8 @@ struct tui_environ {
 	struct tui_variable *list; /* sorted by key */
 	size_t count;
 	struct gk_buf text; /* storage of the strings in list */
-	int error;          /* why it could not be read; 0: no error */
+	int error;          /* why the environment could not be read; 0: no
+			     * error */
 	size_t selected;
 	bool unmasked;
 };

@@ -39,7 +39,7 @@ struct tui_filter_word {
 		      const struct gk_process *p);
 	char text[TUI_PROMPT_MAX];
 	regex_t *regex; /* owned */
-	unsigned types; /* the process must have all of these */
+	unsigned types; /* the process must have all of these types */
 	enum gk_process_metric metric;
 	bool below;
 	int64_t limit;

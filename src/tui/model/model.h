@@ -65,7 +65,8 @@ enum tui_screen {
 
 /* Which processes are shown: those that meet all conditions. */
 struct tui_filter {
-	unsigned types; /* bits of gk_process_type; any of them suffices */
+	unsigned types; /* bits of gk_process_type; the process must have one
+			 * of them */
 	/* If not 0, the process may have no types other than these. */
 	unsigned only_types;
 	uint64_t gpus; /* bit mask of GPUs; 0: all */
@@ -128,9 +129,9 @@ struct tui_links {
 
 /* The state of the screen of one GPU. */
 struct tui_device {
-	struct gk_identity
-	    gpu;         /* if it is not listed, the first GPU is shown */
-	unsigned graphs; /* number of the page of graphs */
+	struct gk_identity gpu; /* the GPU on the screen; if it is not listed,
+				 * the first GPU is shown */
+	unsigned graphs;        /* number of the page of graphs */
 	/*
 	 * The last two readings of the counters. Both are of the GPU links_gpu.
 	 */

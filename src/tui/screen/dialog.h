@@ -16,8 +16,8 @@ struct tui;
 struct tui_button {
 	const char *label; /* ASCII */
 	int letter;        /* index in label of the button's key */
-	int red;           /* index in label from which on it is red; 0: no
-			    * part is red */
+	int red;           /* index in label of the first red character; 0:
+			    * none is red */
 };
 
 /* A kind of question, with its buttons. */

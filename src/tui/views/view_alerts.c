@@ -35,7 +35,7 @@ static uint64_t wall_of_moment(const struct tui *t)
 	return tui_time_is_past(t) ? tui_time_wall(t) : t->snap->wall_ns;
 }
 
-/* Excludes events that began after the moment on display. */
+/* Returns the number of events that had begun by the moment on display. */
 size_t view_alerts_count(const struct tui *t)
 {
 	return t->alerts && t->snap
