@@ -37,7 +37,10 @@ struct gk_columns {
 	int count;
 };
 
-/* GPU PID TYPE USER GPU-MEM %SM %GMBW %CPU %MEM TIME COMMAND. */
+/*
+ * The columns shown by default: GPU PID TYPE USER GPU-MEM %SM %GMBW %CPU %MEM
+ * TIME COMMAND.
+ */
 extern const struct gk_columns gk_columns_default;
 
 /*

@@ -16,7 +16,7 @@
 #define IDLE_LEAST (60 * GK_NS_PER_S) /* shorter idle times are not shown */
 #define BUSY_LEAST 5                  /* percent */
 #define LONG_WORDS 24 /* width from which a text has more than the state */
-#define MORE_WORDS 34 /* width from which it also has the duration */
+#define MORE_WORDS 34 /* width from which a text also has the duration */
 #define GIB        1073741824.0
 
 static const struct {

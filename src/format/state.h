@@ -24,7 +24,8 @@ struct gk_seen_gpu {
 	uint64_t idle_ns, ecc_ns, heat_ns, held_ns, condition_ns;
 	/* the reason why its clocks are held back since held_ns */
 	const char *held_by;
-	const struct gk_condition *condition; /* since condition_ns */
+	const struct gk_condition *condition; /* the GPU's worst condition
+					       * since condition_ns */
 	int64_t ecc;
 	bool whole; /* all tiers have been read at least once */
 };
@@ -62,8 +63,9 @@ enum gk_state_kind {
 
 struct gk_state {
 	enum gk_state_kind kind;
-	bool slight; /* HELD, but its clocks are less than 10 % lower */
-	bool taken;  /* IDLE, but with memory in use */
+	bool slight; /* the state is HELD, but clocks are less than 10 %
+		      * lower */
+	bool taken;  /* the state is IDLE, but memory is in use */
 	char words[64];
 };
 

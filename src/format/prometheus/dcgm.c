@@ -42,9 +42,9 @@ static const struct row {
 #define ROWS (sizeof rows / sizeof *rows)
 
 /*
- * The profile of a GPU instance. The name of a MIG device contains the profile
- * of its compute instance, such as "MIG 1c.3g.40gb", which ends with that of
- * the GPU instance.
+ * Returns the profile of a GPU instance. The name of a MIG device contains the
+ * profile of its compute instance, such as "MIG 1c.3g.40gb", which ends with
+ * that of the GPU instance.
  */
 static const char *instance_profile(const struct gk_device *d)
 {

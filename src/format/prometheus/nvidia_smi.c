@@ -72,7 +72,9 @@ static void field_name(char dst[GK_NAME_MAX], const char *field,
 	}
 }
 
-/* The UUID as nvidia_gpu_exporter shows it, without "GPU-" or "MIG-". */
+/*
+ * Returns the UUID as nvidia_gpu_exporter shows it, without "GPU-" or "MIG-".
+ */
 static const char *bare_uuid(const struct gk_device *d)
 {
 	return strncmp(d->uuid, "GPU-", 4) && strncmp(d->uuid, "MIG-", 4)

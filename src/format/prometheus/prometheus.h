@@ -51,7 +51,8 @@ struct gk_prometheus {
 	 * all.
 	 */
 	size_t most_processes;
-	bool commands; /* show command lines, if `names` has them */
+	bool commands; /* show command lines, if the chosen set of names has
+			* a label for them */
 	/* the host in labels; NULL: use the snapshot's */
 	const char *hostname;
 	uint64_t frames, scrapes; /* numbers so far */

@@ -13,8 +13,8 @@ enum { ELEMENTS_MAX = 512, CHILDREN_MAX = 80, DEPTH_MAX = 8 };
 
 struct element {
 	const char *name;
-	bool text;  /* it can contain a text instead of elements */
-	bool loose; /* its children differ between its occurrences */
+	bool text;  /* the element can contain a text instead of elements */
+	bool loose; /* the element's children differ between its occurrences */
 	struct {
 		const char *name;
 		char times;
@@ -88,7 +88,10 @@ static void add_element(struct dtd *dtd, const struct gk_smi_log_element *e)
 		add_child(dtd, dtd->open[e->depth - 1], e->name, e->times);
 	element->text |= !e->group || e->collapses;
 	element->loose |= e->group && element->children > 0;
-	/* In the XML, a deeper row below a text is a sibling of the text. */
+	/*
+	 * A row that is nested below a row with a text becomes a sibling of
+	 * that row's element in the XML.
+	 */
 	dtd->open[e->depth] = e->group ? element : dtd->open[e->depth - 1];
 }
 

@@ -71,7 +71,7 @@ typedef void gk_smi_log_on(void *arg, const struct gk_smi_log_element *element);
 void gk_smi_log_elements(const struct gk_snapshot *snap, gk_smi_log_on *on,
 			 void *arg);
 
-/* The version of the DTD that this driver's nvidia-smi names. */
+/* Returns the version of the DTD that this driver's nvidia-smi names. */
 int gk_smi_log_dtd_version(const struct gk_snapshot *snap);
 
 /* Adds a text as XML content, escaping markup characters. */

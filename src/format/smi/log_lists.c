@@ -227,8 +227,8 @@ static void add_samples(struct gk_buf *out, const struct gk_smi_at *at,
 }
 
 /*
- * The XML's list of accounts. It is empty in all captures, so the form of its
- * entries is not known.
+ * Adds the list of accounts as XML. The list is empty in all captures, so the
+ * form of its entries is not known.
  */
 void gk_smi_log_accounted(struct gk_buf *out, const struct gk_smi_at *at,
 			  bool xml)

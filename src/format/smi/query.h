@@ -31,7 +31,7 @@ enum gk_smi_rows {
 /* An option of nvidia-smi, such as --query-gpu. */
 struct gk_smi_query {
 	const char *option; /* without the dashes */
-	const char *about;  /* its line in --help */
+	const char *about;  /* the option's line in --help */
 	enum gk_smi_rows rows;
 	const struct gk_smi_field *fields;
 	size_t count;
