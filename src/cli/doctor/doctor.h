@@ -67,7 +67,8 @@ struct gk_doctor_kernel {
 /* The result of opening the driver library. */
 struct gk_doctor_driver {
 	char path[PATH_MAX]; /* path of the library; "": not found */
-	char why_not[512];   /* why it cannot be loaded; "": it is loaded */
+	char why_not[512];   /* why the library cannot be loaded; "": it is
+			      * loaded */
 	/* A required function that the library lacks. NULL: it lacks none. */
 	const char *lacks;
 	bool made_up;             /* the library is gpukit's made-up one */
@@ -84,7 +85,7 @@ struct gk_doctor {
 	const char *root_path;
 	/* Descriptor of the directory that contains dev, proc, sys and etc. */
 	int root;
-	bool elsewhere; /* that directory is not / */
+	bool elsewhere; /* the directory of `root` is not / */
 	struct gk_options machine;
 	char system_name[128];
 	const struct gk_doctor_system *system; /* never NULL */
@@ -170,8 +171,10 @@ const char *gk_doctor_get_driver(const struct gk_doctor *d);
 
 struct gk_doctor_library {
 	const char *file;    /* name of a library or a program */
-	const char *inside;  /* our library that has it linked in, or NULL */
-	const char *users;   /* verbs that use it, each followed by a blank */
+	const char *inside;  /* our own library that contains it, linked
+			      * statically; or NULL */
+	const char *users;   /* verbs that use the library or program, each
+			      * followed by a blank */
 	const char *package; /* the package in Debian */
 };
 

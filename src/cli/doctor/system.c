@@ -49,8 +49,8 @@ static const struct gk_doctor_system *find_system(const char *id, size_t len)
 }
 
 /*
- * Returns the system for the first word of a list that names a known one, or
- * NULL.
+ * Returns the row of the first distribution in a list of words that the table
+ * knows, or NULL.
  */
 static const struct gk_doctor_system *find_of(const char *words)
 {

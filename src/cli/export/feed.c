@@ -38,7 +38,7 @@ struct gk_feed {
 	struct gk_host_flows flows;
 	struct gk_nvlinks nvlinks;
 	uint64_t number;   /* number of the snapshot; the first is 1 */
-	uint64_t taken_ns; /* gk_mono_ns() of its arrival */
+	uint64_t taken_ns; /* when the snapshot arrived, by gk_mono_ns() */
 	uint64_t scrapes;
 	bool away; /* there is no driver */
 	struct {

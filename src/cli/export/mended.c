@@ -14,7 +14,7 @@
 struct gk_mended_gpu {
 	char uuid[GK_NAME_MAX];
 	bool trouble;
-	uint64_t wall_ns; /* when it last recovered; 0: never */
+	uint64_t wall_ns; /* when the GPU last recovered; 0: never */
 };
 
 void gk_mended_free(struct gk_mended *mended)

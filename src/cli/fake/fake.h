@@ -212,8 +212,8 @@ struct fake_machine {
 unsigned fake_machines(struct fake_machine **ret_machines);
 
 /*
- * The same without those of others, whose files it does not open: there may be
- * many, and each costs time.
+ * Like fake_machines(), but without the machines of other users, and without
+ * opening their files: there may be many, and opening each takes time.
  */
 unsigned fake_own_machines(struct fake_machine **ret_machines);
 
@@ -274,7 +274,7 @@ extern const struct argp fake_models_argp;
 int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 		     size_t cap);
 
-/* Where users share machines: PLACE/PREFIX and the uid. */
+/* Users share machines in the directory PLACE/PREFIX, followed by their uid. */
 #define FAKE_SHARED_PLACE  "/dev/shm"
 #define FAKE_SHARED_PREFIX "gpukit-shared-"
 

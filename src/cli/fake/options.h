@@ -28,7 +28,10 @@ struct fake_options {
 	const char *report; /* NULL: none */
 	const char *scenario_name;
 	struct gkf_scenario scenario; /* valid if scenario_name is set */
-	/* Permille; 0: the scenario's own speed, or 1000 without a scenario. */
+	/*
+	 * The clock's speed in permille; 0: the scenario's own speed, or 1000
+	 * without a scenario.
+	 */
 	uint64_t speed;
 	bool frozen, until_end;
 	enum gkf_others_may shared;
@@ -43,7 +46,7 @@ struct fake_options {
 /* Parses the options. If one is wrong, prints a message and exits. */
 void fake_options_read(int argc, char **argv, struct fake_options *ret_options);
 
-/* The names of all driver generations: "470, 535, ..." */
+/* Returns the names of all driver generations: "470, 535, ...". */
 const char *fake_drivers(void);
 
 #endif

@@ -35,7 +35,10 @@ static bool is_in_ledger(const struct limit_view *view, pid_t pid)
 	return false;
 }
 
-/* To which group, if any, a process belongs according to its environment. */
+/*
+ * Whether a process belongs to a group according to its environment, and to
+ * which.
+ */
 enum start { NO_GROUP, THIS_GROUP, OTHER_GROUP };
 
 static enum start judge_variable(const char *line, const char *path)

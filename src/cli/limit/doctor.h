@@ -22,8 +22,9 @@ enum limit_library {
 /* The process that is examined. */
 struct limit_patient {
 	pid_t pid;
-	uid_t uid;      /* its effective user id */
-	uint64_t start; /* its start time in clock ticks since boot */
+	uid_t uid;      /* effective user id of the process */
+	uint64_t start; /* start time of the process in clock ticks since
+			 * boot */
 	char command[64];
 	/*
 	 * The prefix of the process's absolute paths; "" if it has the same
@@ -31,18 +32,20 @@ struct limit_patient {
 	 */
 	char root[32];
 
-	/* From /proc/PID/maps. */
+	/* The next members are from /proc/PID/maps. */
 	enum limit_library library;
-	char library_path[PATH_MAX]; /* as the process sees it */
+	char library_path[PATH_MAX]; /* path of the library as the process
+				      * sees it */
 	bool library_replaced; /* the file was replaced or removed after it
 				* was loaded */
 	bool has_ledger;       /* a group's ledger is mapped */
-	bool has_linker;       /* false: it is statically linked */
+	bool has_linker;       /* false: the program is statically linked */
 	bool has_musl;
 
 	bool gained_rights;     /* the dynamic linker ignored LD_PRELOAD */
 	char preload[PATH_MAX]; /* the libvgpu.so to preload; "": none */
-	int preload_err;        /* an errno: the process cannot read it */
+	int preload_err;        /* the error when the process reads that
+				 * library; 0: none */
 	bool is_silent;         /* GPUKIT_LOG=off */
 	bool has_mps_limits;
 

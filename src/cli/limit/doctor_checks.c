@@ -113,7 +113,7 @@ static bool limits_anything(const struct gkl_policy *policy)
 	return false;
 }
 
-/* The group's name as `gpukit limit` knows it. */
+/* Returns the group's name as `gpukit limit` knows it. */
 static const char *group_name(const struct limit_patient *p)
 {
 	const char *path = p->environment.group, *slash;

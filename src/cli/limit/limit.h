@@ -160,9 +160,10 @@ void limit_view_free(struct limit_view *view);
 bool limit_measures_time(const struct limit_view *view, unsigned device);
 
 /*
- * All groups of this user, sorted by name. If `only` is not NULL, reads just
- * that group, whether it exists or not. Returns 0, or an exit code after a
- * message. Release them with limit_views_free().
+ * All groups of this user, sorted by name. limit_views_read() reads them or, if
+ * `only` is not NULL, reads just that group, whether it exists or not. It
+ * returns 0, or an exit code after a message. Release the groups with
+ * limit_views_free().
  */
 struct limit_views {
 	struct limit_view *all;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The names of all groups, for an option or the first argument. */
+/* Completes an option or the first argument with the names of all groups. */
 static void complete_group(struct gk_completion *answer,
 			   const struct gk_cursor *q)
 {

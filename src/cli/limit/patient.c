@@ -68,7 +68,10 @@ static enum limit_library judge_library(const struct limit_patient *p)
 
 	snprintf(path, sizeof path, "%s%s", p->root, p->library_path);
 	f = fopen(path, "re");
-	/* After chroot() the kernel shows paths as this process sees them. */
+	/*
+	 * If the process has called chroot(), the kernel shows us its paths
+	 * relative to our root directory, not to its own.
+	 */
 	if (!f)
 		f = fopen(p->library_path, "re");
 	if (!f)
@@ -420,8 +423,10 @@ static void read_group(struct limit_patient *p)
 	find_slot(p);
 }
 
-/* Tries to read the library to preload, as the process's user. Where a relative
- * path leads is not known. */
+/*
+ * Tries to read, as the process's user, the library that the process preloads.
+ * A relative path is not tried, because it is unknown where it leads.
+ */
 static void try_preload(struct limit_patient *p)
 {
 	char path[PATH_MAX + sizeof p->root];

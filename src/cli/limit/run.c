@@ -244,7 +244,7 @@ static int make_temporary(const struct limit_run *run, struct temporary *ret)
 	return err ? limit_tell(ret->name, err) : 0;
 }
 
-/* The signals that are forwarded to the command, and SIGCHLD. */
+/* Returns the signals that are forwarded to the command, and SIGCHLD. */
 static sigset_t held_signals(void)
 {
 	static const int held[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,

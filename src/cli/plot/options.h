@@ -41,7 +41,7 @@ struct plot_options {
 void plot_options_parse(int argc, char **argv, struct plot_options *ret);
 void plot_options_free(struct plot_options *options);
 
-/* The short name of a panel, by number; NULL after the last. */
+/* Returns the short name of a panel, given its number; NULL after the last. */
 const char *plot_panel_name(size_t i);
 
 /* The options, for the manual. */

@@ -22,7 +22,7 @@
 static const struct {
 	enum gk_plot_quantity quantity;
 	const char *name;  /* name in JSON */
-	const char *title; /* heading of its two columns */
+	const char *title; /* heading of the quantity's two columns */
 	int decimals;
 	double divisor; /* divisor for text output */
 	bool of_gpus, of_processes;

@@ -81,7 +81,8 @@ int record_sample_again(struct record_sample *sample,
 
 struct record_job {
 	pid_t pid; /* 0: none */
-	int gate;  /* closing it without writing a byte cancels the start */
+	int gate;  /* a pipe to the child; closing it without writing a byte
+		    * cancels the start */
 	uint64_t began_ns;
 	bool ended;
 	int status; /* from waitpid() */

@@ -22,7 +22,7 @@ static const struct {
 #undef OPTION
 };
 
-/* The options of the subcommand that was taken; the last one is empty. */
+/* The options of the subcommand that the user gave; the last one is empty. */
 static struct smi_verb_option own_options[COUNT(feature_options) + 2];
 
 static void take_options(const char *verb)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Indexed by NVML's numbers. */
+/* Indexed by nvmlLedColor_t. */
 static const char *const colors[] = {"GREEN", "AMBER"};
 
 /* Returns the number of a colour, or -1. */

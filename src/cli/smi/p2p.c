@@ -12,7 +12,7 @@
 /* The option's letters, indexed by kind: read, write, NVLink, atomics, PCI. */
 static const char kinds[] = "rwnap";
 
-/* Indexed by NVML's numbers. */
+/* Indexed by nvmlGpuP2PStatus_t. */
 static const struct {
 	const char *word, *legend;
 } states[] = {

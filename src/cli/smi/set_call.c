@@ -161,7 +161,10 @@ static void cut_clock(const struct smi_gpus *gpus, const struct smi_gpu *gpu,
 	snprintf(s->word[1], sizeof s->word[1], "%u", max);
 }
 
-/* NVML's function has only the ordinary mode. */
+/*
+ * NVML's function has no argument for the mode, so only the ordinary mode is
+ * supported.
+ */
 SETTER_CALL(set_gpu_clocks)
 {
 	if (s->mode)

@@ -22,8 +22,8 @@ struct follower {
 	const struct gk_web *web;
 	int end; /* eventfd: the follower has ended */
 	/*
-	 * Owned by the thread that follows. After the end, other threads may
-	 * read `why`.
+	 * Used only by the thread that follows. After its end, other threads
+	 * may read `why`.
 	 */
 	struct gk_buf page, last;
 	char why[200];

@@ -30,7 +30,7 @@ struct gk_peers {
 	size_t count;
 	const char **urls;
 	struct peer *peers;
-	/* Owned by the thread that follows. */
+	/* Used only by the thread that follows the peers. */
 	size_t at; /* index of the peer whose bytes are being read */
 	bool bad;  /* the peer has sent something other than gpukit's events */
 };

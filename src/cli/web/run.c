@@ -39,7 +39,7 @@ struct site {
 	struct gk_hub *hub;
 	struct gk_peers *peers; /* NULL: no peers */
 	struct gk_serve_machine machine;
-	/* Owned by the thread that reads. */
+	/* Used only by the thread that reads the GPUs. */
 	struct gk_teller teller;
 	struct gk_buf text, identity, alerts;
 	uint64_t processes_ns, details_ns; /* when to send them next */

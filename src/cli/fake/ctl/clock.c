@@ -137,7 +137,7 @@ static int set_speed(struct ctl *ctl, const char *text)
 				  "from 0.001 to 1000",
 				  text);
 	atomic_store(&ctl->file->run_speed, speed);
-	/* A stopped clock stays stopped. */
+	/* A new speed does not start a stopped clock. */
 	return gkf_clock_get(ctl->machine).speed
 		   ? tell_clock_result(gkf_clock_speed(ctl->machine, speed))
 		   : 0;

@@ -34,7 +34,7 @@ struct check {
 	char libraries[PATH_MAX];
 	struct gk_buf text;
 	json_t *list;
-	unsigned with_cuda; /* files that use CUDA */
+	unsigned with_cuda; /* number of files that use CUDA */
 	int code;
 };
 

@@ -78,9 +78,9 @@ struct doctor {
 	unsigned kernel_count, refused_count;
 	struct refused_call refused_calls[REFUSED_MAX];
 	unsigned call_count, call_refused_count; /* imported functions */
-	bool unlinked;   /* its relocatable parts cannot be linked */
-	bool unreadable; /* its PTX cannot be read */
-	bool unfit;      /* all its PTX is for other GPUs */
+	bool unlinked;   /* the file's relocatable parts cannot be linked */
+	bool unreadable; /* the file's PTX cannot be read */
+	bool unfit;      /* all of the file's PTX is for other GPUs */
 	const struct advice *advice[16]; /* why the file will not run */
 	unsigned advice_count;
 };
@@ -90,7 +90,7 @@ struct doctor {
  * for the directory of our libraries and # for the compute capability.
  */
 struct advice {
-	const char *code; /* identifies it in JSON: "static-runtime" */
+	const char *code; /* identifies the finding in JSON: "static-runtime" */
 	const char *says;
 	const char *what_to_do;
 };

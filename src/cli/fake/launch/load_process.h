@@ -13,7 +13,7 @@
 struct fake_load_process {
 	unsigned gpu, mig; /* mig: index, or FAKE_NO_MIG */
 	uint64_t mem;
-	/* Has start and stop if the load is a scenario's. */
+	/* The wave has a start and a stop only if the load is a scenario's. */
 	struct gkf_wave wave;
 	/* The load's name in the scenario, or "". */
 	char name[GKF_LOAD_NAME_MAX];

@@ -44,7 +44,8 @@ struct fake_replay_process {
 	uint64_t start;
 	pid_t pid;
 	int fd;
-	unsigned seen; /* number of the last snapshot that contains it */
+	unsigned seen; /* number of the last snapshot that contains the
+			* process */
 	struct fake_replay_process_order order;
 };
 

@@ -60,8 +60,9 @@ int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 }
 
 /*
- * Finds the first directory on the way to a file that some users may not enter.
- * Returns false if there is none, or if the way cannot be followed.
+ * Finds the first directory in the path of a file that some users may not
+ * enter. Returns false if all users may enter all of them, or if the path
+ * cannot be followed.
  */
 static bool find_door(const char *path, char *ret_dir, struct stat *ret_st)
 {
