@@ -85,62 +85,76 @@ void gkf_copy_follow(struct gkf_machine *m, int fd)
 }
 
 /* Like gk_pair_read(), but an owner cannot keep this from returning. */
-static void read_source(const struct gkf_device *from, struct gkf_state *ret)
+static void read_source(const _Atomic uint64_t *seq, const void *copies,
+			void *ret, size_t size)
 {
-	uint64_t seq = atomic_load(&from->state_seq), before;
+	uint64_t now = atomic_load(seq), before;
 	unsigned reads = 0;
 
 	do {
-		before = seq;
-		gk_words_copy(ret, &from->state[seq % 2], sizeof *ret);
+		before = now;
+		gk_words_copy(ret, (const char *)copies + now % 2 * size, size);
 		atomic_thread_fence(memory_order_acquire);
-		seq = atomic_load(&from->state_seq);
-	} while (seq != before && ++reads < READS_MAX);
+		now = atomic_load(seq);
+	} while (now != before && ++reads < READS_MAX);
 }
 
 /*
  * Copies the state of a device. Where the copy's sums are ahead, they stand
  * still until those of the owner have reached them: the owner may know of
- * processes that have ended since.
+ * processes that have ended since. Returns false if the whole state is ahead.
  */
-static void copy_state(struct gkf_device *to, const struct gkf_device *from)
+static bool copy_state(struct gkf_device *to, const struct gkf_device *from)
 {
 	const size_t first = offsetof(struct gkf_state, energy_mwbins);
 	uint64_t shown = atomic_load(&to->energy_shown_mj);
+	uint64_t theirs_mj = atomic_load(&from->energy_shown_mj);
 	struct gkf_state mine, theirs;
 	const uint64_t *least = &mine.energy_mwbins;
 	uint64_t *sum = &theirs.energy_mwbins;
 
 	gk_pair_read(&to->state_seq, to->state, &mine, sizeof mine);
-	read_source(from, &theirs);
+	read_source(&from->state_seq, from->state, &theirs, sizeof theirs);
+	if (theirs.bin < mine.bin)
+		return false;
 	for (size_t i = 0; i < (sizeof theirs - first) / sizeof *sum; i++)
 		if (sum[i] < least[i])
 			sum[i] = least[i];
 	gk_pair_write(&to->state_seq, to->state, &theirs, sizeof theirs);
-	if (atomic_load(&from->energy_shown_mj) > shown)
-		atomic_store(&to->energy_shown_mj,
-			     atomic_load(&from->energy_shown_mj));
+	atomic_store(&to->energy_shown_mj,
+		     theirs_mj > shown ? theirs_mj : shown);
+	return true;
 }
 
-/* Copies all but the states as it is, and those between two readings. */
+static void copy_bytes(struct gkf_machine *m, size_t from, size_t to)
+{
+	memcpy((char *)m->file + from, (const char *)m->source + from,
+	       to - from);
+}
+
+/*
+ * Leaves a device alone that the copy itself has computed further: without a
+ * launcher, it goes on from there.
+ */
+static void copy_device(struct gkf_machine *m, unsigned i)
+{
+	const struct gkf_file *from = m->source;
+	size_t at = offsetof(struct gkf_file, device) +
+		    i * sizeof from->device[0];
+
+	if (!copy_state(&m->file->device[i], &from->device[i]))
+		return;
+	copy_bytes(m, at, at + offsetof(struct gkf_device, state_seq));
+	copy_bytes(m, at + offsetof(struct gkf_device, links),
+		   at + sizeof from->device[0]);
+}
+
 static void copy_source(struct gkf_machine *m)
 {
-	struct gkf_file *to = m->file;
-	const struct gkf_file *from = m->source;
-	size_t done = 0;
-
-	for (unsigned i = 0; i < m->device_count; i++) {
-		size_t begin = offsetof(struct gkf_file, device) +
-			       i * sizeof to->device[0] +
-			       offsetof(struct gkf_device, state_seq);
-
-		memcpy((char *)to + done, (const char *)from + done,
-		       begin - done);
-		copy_state(&to->device[i], &from->device[i]);
-		done = begin + offsetof(struct gkf_device, links) -
-		       offsetof(struct gkf_device, state_seq);
-	}
-	memcpy((char *)to + done, (const char *)from + done, m->size - done);
+	copy_bytes(m, 0, offsetof(struct gkf_file, device));
+	for (unsigned i = 0; i < m->device_count; i++)
+		copy_device(m, i);
+	copy_bytes(m, offsetof(struct gkf_file, board), m->size);
 }
 
 /* Whether the copy is as new as what its launcher has computed. */

@@ -165,6 +165,41 @@ static void no_counter_falls_without_a_launcher(void **state)
 	assert_int_equal(after.energy_mwbins, before.energy_mwbins);
 }
 
+/* Each look goes on from what the copy has computed itself, not from the file.
+ */
+static void a_copy_counts_each_bin_once_without_a_launcher(void **state)
+{
+	struct gkf_state here, there;
+	unsigned slot;
+
+	(void)state;
+	open_machine();
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &train, &slot), 0);
+	assert_true(gkf_machine_keep(fx.m));
+	atomic_store(&fx.file->kept_ns, 0); /* it died long ago */
+	for (unsigned n = 0; n < 30; n++) {
+		uint64_t bin;
+
+		assert_int_equal(gkf_machine_age(fx.m, GK_NS_PER_S), 0);
+		look_again();
+		gkf_state_now(copy, 0, &there);
+		bin = gkf_machine_bin(fx.m);
+		assert_int_equal(there.bin, bin);
+		for (unsigned back = 1; back <= GKF_BINS_PER_S * n; back++) {
+			struct gkf_past past;
+
+			if (back <= GKF_PAST_BINS)
+				assert_true(gkf_past_read(copy, 0, bin - back,
+							  &past));
+		}
+		/* Now and then the owner looks, at the other GPU only. */
+		if (n % 5 == 0)
+			gkf_state_now(fx.m, 1, &here);
+	}
+	gkf_state_now(fx.m, 0, &here);
+	assert_memory_equal(&here, &there, sizeof here);
+}
+
 static void a_private_machine_needs_no_launcher(void **state)
 {
 	(void)state;
@@ -181,6 +216,7 @@ int main(void)
 	    ON_A_MACHINE(a_copy_shows_what_the_launcher_computed),
 	    ON_A_MACHINE(nothing_is_copied_until_more_was_computed),
 	    ON_A_MACHINE(no_counter_falls_without_a_launcher),
+	    ON_A_MACHINE(a_copy_counts_each_bin_once_without_a_launcher),
 	    ON_A_MACHINE(a_private_machine_needs_no_launcher),
 	};
 
