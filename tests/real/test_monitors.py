@@ -286,3 +286,36 @@ def test_the_xml_of_pynvml(driver):
     MONITORS.compare(PYNVML_XML, "--frozen", "--gpus", "h100:1,t4:1,rtx3090:1",
                      "--load", "train:0,n=2,mem=5GiB", "--load",
                      "idle:1,mem=3GiB", "--driver", str(driver))
+
+
+# A GPU that is split tells no utilization; its memory is that of its parts.
+SPLIT = """
+import math
+import GPUtil, nvsmi
+
+gpus = [one for one in OURS if one["mig_index"] is None]
+parts = [one for one in OURS if one["mig_index"] is not None]
+assert len(gpus) == 2 and len(parts) == 2
+assert in_use(gpus[0]) > sum(one["memory_used_bytes"] for one in parts) > 0
+for gpu, other, one in zip(GPUtil.getGPUs(), nvsmi.get_gpus(), gpus,
+                           strict=True):
+    assert gpu.memoryUsed == other.mem_used == -(
+        -one["memory_used_bytes"] // MIB)
+    load = one["gpu_utilization_percent"]
+    assert math.isnan(gpu.load) if load is None else gpu.load * 100 == load
+assert gpus[0]["gpu_utilization_percent"] is None
+assert [(int(one.gpu_id), one.pid, one.used_memory)
+        for one in nvsmi.get_gpu_processes()] == [
+    (gpus[0]["index"], one["pid"], one["gpu_memory_bytes"] // MIB)
+    for one in parts[0]["processes"]]
+told = json.loads(run(os.path.join(BIN, "glances"), "--stdout-json", "gpu",
+                      "--stop-after", "1", "--disable-check-update"))["gpu"]
+assert [(one["proc"], one["mem"]) for one in told] == [
+    (one["gpu_utilization_percent"],
+     in_use(one) * 100 / one["memory_total_bytes"]) for one in gpus]
+"""
+
+
+def test_a_gpu_that_is_split():
+    MONITORS.compare(SPLIT, "--frozen", "--gpus", "a100-sxm4-80gb:2", "--mig",
+                     "0=3g.40gb+2g.20gb", "--load", "train:0:0,mem=5GiB")

@@ -306,3 +306,27 @@ def test_its_own_kernels_are_refused_and_named():
     told = TORCH(BEGIN + OWN_KERNEL).stderr
     assert "gpukit fake: refused: an image without PTX for compute " \
         "capability 8.0" in told
+
+
+# torch.cuda's own monitors, by NVML.
+MONITORS = """
+import torch
+
+for index, one in enumerate(OURS):
+    assert torch.cuda.utilization(index) == one["gpu_utilization_percent"]
+    assert torch.cuda.memory_usage(index) == one["memory_utilization_percent"]
+    assert torch.cuda.temperature(index) == one["temperature_celsius"]
+    assert torch.cuda.power_draw(index) == round(one["power_watts"] * 1000)
+    assert torch.cuda.clock_rate(index) * 1000000 == one["sm_clock_hertz"]
+    told = torch.cuda.list_gpu_processes(index)
+    assert sorted(re.findall(r"process +(\\d+) uses +([0-9.]+) MB", told)) \
+        == sorted((str(pid), f"{held:.3f}") for gpu, pid, held in PROCESSES
+                  if gpu == index), told
+"""
+
+
+@pytest.mark.parametrize("driver", [535, 580, 610])
+def test_its_monitors(driver):
+    TORCH.compare(MONITORS, "--frozen", "--gpus", "h100:2", "--load",
+                  "train:0,n=2,mem=5GiB", "--load", "idle:1,mem=3GiB",
+                  "--driver", str(driver))
