@@ -336,6 +336,39 @@ static void what_is_no_time_is_refused(void **state)
 	assert_int_equal(when.ms, 12000);
 }
 
+/* The longest one has nanoseconds and an offset, which is not applied. */
+static void a_time_of_day_may_have_all_its_parts(void **state)
+{
+	struct gk_plot_when when;
+
+	(void)state;
+	assert_int_equal(gk_plot_parse_when("12:34", &when), 0);
+	assert_int_equal(when.kind, GK_PLOT_TIME_OF_DAY);
+	assert_int_equal(when.ms, (12 * 60 + 34) * 60000);
+	assert_int_equal(gk_plot_parse_when("12:34:56.123456789+01:00", &when),
+			 0);
+	assert_int_equal(when.kind, GK_PLOT_TIME_OF_DAY);
+	assert_int_equal(when.ms, ((12 * 60 + 34) * 60 + 56) * 1000 + 123);
+	assert_int_not_equal(
+	    gk_plot_parse_when("12:34:56.1234567890+01:00", &when), 0);
+}
+
+/* A counter that was read once has counted nothing yet. */
+static void one_reading_of_a_counter_is_no_energy(void **state)
+{
+	struct gk_plot_track counter = {.count = 1}, power = {.count = 1};
+	struct gk_plot_subject gpu = {.tracks[GK_PLOT_ENERGY] = &counter};
+
+	(void)state;
+	assert_true(isnan(gk_plot_subject_energy(&gpu)));
+	gpu.tracks[GK_PLOT_POWER] = &power;
+	gpu.watt_seconds = 7200;
+	assert_near(gk_plot_subject_energy(&gpu), 2, 1e-9);
+	counter.count = 2;
+	counter.grown = 3600;
+	assert_near(gk_plot_subject_energy(&gpu), 1, 1e-9);
+}
+
 static void aligned_files_begin_together(void **state)
 {
 	(void)state;
@@ -465,6 +498,8 @@ int main(void)
 	    TEST(rows_are_chosen_by_gpu_and_pid),
 	    TEST(rows_are_chosen_by_time),
 	    TEST(what_is_no_time_is_refused),
+	    TEST(a_time_of_day_may_have_all_its_parts),
+	    TEST(one_reading_of_a_counter_is_no_energy),
 	    TEST(aligned_files_begin_together),
 	    TEST(many_lines_have_wider_bins),
 	    TEST(a_subject_has_so_many_events_at_most),

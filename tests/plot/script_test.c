@@ -281,6 +281,72 @@ static void four_runs_of_a_gpu_do_not(void **state)
 	assert_false(has_strips_of(4));
 }
 
+/* Reads the margin with this name from where the last one was; false at the
+ * end. */
+static bool next_margin(const char **at, const char *name, double *ret_place)
+{
+	char words[64];
+
+	snprintf(words, sizeof words, "\nset %s at screen ", name);
+	*at = strstr(*at, words);
+	if (!*at)
+		return false;
+	*at += strlen(words);
+	assert_int_equal(sscanf(*at, "%lf", ret_place), 1);
+	return true;
+}
+
+/* Each has a plot, and one for the pointer, which goes on behind its edge. */
+static void cells_lie_beside_each_other(void **state)
+{
+	const char *at;
+	double left, right, behind;
+	double edge = 0;
+	unsigned cells = 0;
+
+	(void)state;
+	add_gpus(4);
+	for (at = draw("x"); next_margin(&at, "lmargin", &left); cells++) {
+		if (cells % 2 == 0)
+			edge = 0;
+		assert_true(left > edge);
+		assert_true(next_margin(&at, "rmargin", &right));
+		assert_true(right > left + 0.3 && right < 1);
+		assert_true(next_margin(&at, "rmargin", &behind));
+		assert_true(behind > right && behind < right + 0.05);
+		edge = right;
+	}
+	assert_int_equal(cells, 4 * 2);
+}
+
+/* Of values that rise by 1 a second. */
+static void the_pointer_finds_the_values_of_its_time(void **state)
+{
+	const char *line;
+	double x, before = -1;
+	int minute, second, value, marks = 0, last = 0;
+
+	(void)state;
+	for (int s = 0; s <= 100; s++)
+		add(s * 1000, "0", "", s, 100);
+	assert_int_equal(gk_plot_chart_end(&chart), 0);
+	line = strstr(draw("x"), "\n$h");
+	assert_non_null(line);
+	for (line = strchr(line + 1, '\n') + 1; strncmp(line, "END", 3);
+	     line = strchr(line, '\n') + 1) {
+		assert_int_equal(sscanf(line, "%lf \"00:%d:%d GPU 0 %d %%\"",
+					&x, &minute, &second, &value),
+				 4);
+		assert_true(x > before);
+		assert_near(value, minute * 60 + second, 1.5);
+		before = x;
+		last = minute * 60 + second;
+		marks++;
+	}
+	assert_int_equal(last, 99);
+	assert_true(marks > 50);
+}
+
 static void more_gpus_have_rows_of_their_own(void **state)
 {
 	const char *script;
@@ -393,6 +459,8 @@ int main(void)
 	    TEST(few_gpus_share_strips),
 	    TEST(three_runs_of_a_gpu_share_strips_beside_the_host),
 	    TEST(four_runs_of_a_gpu_do_not),
+	    TEST(cells_lie_beside_each_other),
+	    TEST(the_pointer_finds_the_values_of_its_time),
 	    TEST(more_gpus_have_rows_of_their_own),
 	    TEST(of_many_gpus_the_busiest_are_shown),
 	    TEST(the_days_are_told),
