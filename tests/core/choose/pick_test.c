@@ -216,6 +216,20 @@ static void what_cuda_sees(void **state)
 	check_devices("2 2:1^0");
 }
 
+/* Also of the first GPU of a machine. */
+static void a_mig_device_comes_with_its_gpu(void **state)
+{
+	struct gk_device split[2] = {devices[1], devices[3]};
+
+	(void)state;
+	split[1].parent = 0;
+	given.devices = split;
+	given.device_count = 2;
+	given.process_count = 0;
+	pick(&(struct gk_pick){.only_visible = true, .visible = "MIG-d"}, -1);
+	check_devices("2 2:3^0");
+}
+
 static void named_gpus_win_over_what_cuda_sees(void **state)
 {
 	(void)state;
@@ -357,6 +371,7 @@ int main(void)
 	    TEST(gpus_come_with_their_mig_devices),
 	    TEST(the_first_index_without_a_gpu_is_told),
 	    TEST(what_cuda_sees),
+	    TEST(a_mig_device_comes_with_its_gpu),
 	    TEST(named_gpus_win_over_what_cuda_sees),
 	    TEST(more_devices_than_cuda_can_count_are_an_error),
 	    TEST(candidates_have_what_cuda_orders_by),
