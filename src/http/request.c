@@ -213,7 +213,7 @@ enum MHD_Result gk_request_begin(struct MHD_Connection *connection,
 	return MHD_YES;
 }
 
-/* ---- permission ---- */
+/* ---- who may make requests ---- */
 
 static enum MHD_Result ask_who(const struct gk_http_options *options,
 			       struct MHD_Connection *connection)
