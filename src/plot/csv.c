@@ -29,7 +29,8 @@ struct gk_csv {
 	uint64_t line; /* number of the line that begins at `at` */
 	char *at, *end;
 	bool begun, json;
-	uint64_t keys; /* hash of the last keys in a JSON file */
+	uint64_t keys; /* hash of the keys that were last found in a JSON
+			* file */
 	struct gk_csv_field fields[FIELDS_MAX], values[FIELDS_MAX];
 	char block[BLOCK];
 };

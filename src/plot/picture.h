@@ -17,7 +17,8 @@ struct gk_plot_wish {
 	 * values. */
 	enum gk_plot_quantity panels[GK_PLOT_PANELS];
 	unsigned panel_count;
-	bool more;     /* show the default panels in addition */
+	bool more;     /* show the default panels in addition to those in
+			* `panels` */
 	bool by_owner; /* split memory and time by process */
 	bool all;      /* show all GPUs, on several pages if needed */
 };

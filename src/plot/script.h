@@ -11,7 +11,7 @@
 /* The kinds of output. */
 enum gk_plot_form {
 	GK_PLOT_PNG,
-	GK_PLOT_SVG, /* can show the values at the pointer */
+	GK_PLOT_SVG, /* SVG can show the values at the pointer */
 	GK_PLOT_PDF,
 	GK_PLOT_WINDOW,
 };

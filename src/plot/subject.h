@@ -59,7 +59,8 @@ struct gk_plot_subject {
 	 * the GPU answered.
 	 */
 	double seconds, idle, throttled, by_reason[GK_PLOT_REASON_COUNT];
-	double watt_seconds; /* for a process, estimated from its SM time */
+	double watt_seconds; /* energy used; for a process, estimated from
+			      * its SM time */
 	/* The next fields belong to the current moment. */
 	bool touched, lost_now, silent_now;
 	uint32_t filled; /* set of quantities that have a value */
