@@ -149,7 +149,7 @@ static bool of_chosen(struct gk_chosen *c, pid_t parent, unsigned depth)
 	return e && e->chosen;
 }
 
-/* ---- the table ---- */
+/* ---- the table of processes ---- */
 
 static struct entry *find_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 {

@@ -19,7 +19,7 @@ struct gk_chosen_options {
 	const pid_t *pids;
 	size_t pid_count;
 	const char *regex; /* PCRE2, matched with the full command; or NULL */
-	bool children;     /* also choose their descendants */
+	bool children;     /* also choose the descendants of chosen processes */
 };
 
 /*

@@ -20,7 +20,8 @@ struct gk_record_file_options {
 	const char *path;   /* "-": standard output */
 	const char *header; /* written at the start of every file */
 	size_t header_len;
-	bool append; /* append if the header is the same, else replace */
+	bool append; /* append to a file with the same header; replace any
+		      * other */
 	bool binary; /* not text: never add a missing newline */
 	mode_t mode;
 	bool mode_told; /* `mode` also applies to a file that is appended to */

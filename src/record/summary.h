@@ -15,8 +15,10 @@ struct gk_summary_device {
 	bool used;
 	char label[GK_NAME_MAX];
 	int64_t peak;                  /* bytes used by the command */
-	uint64_t util_sum, util_count; /* load by all processes, percent */
-	uint64_t sm_sum, sm_count;     /* load by the command, in percent */
+	uint64_t util_sum, util_count; /* load of the GPU by all processes,
+					* in percent */
+	uint64_t sm_sum, sm_count;     /* load of the GPU by the command, in
+					* percent */
 	struct gk_value energy_before; /* mJ at the previous sample */
 	uint64_t before_ns;            /* time of the previous sample */
 	int64_t millijoules;

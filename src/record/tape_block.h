@@ -32,7 +32,7 @@ enum gk_tape_flag {
 
 struct gk_tape_head {
 	uint32_t flags;
-	uint32_t stored;  /* size of the block after its head */
+	uint32_t stored;  /* size of the block without its head */
 	uint32_t raw;     /* size when unpacked */
 	uint64_t wall_ns; /* time of the snapshot */
 	uint32_t check;   /* CRC-32C of the bytes after the head */
