@@ -120,7 +120,7 @@ static int next_frame(struct app *a, bool *ret_jumped,
 	return r;
 }
 
-/* ---- the past ---- */
+/* ---- showing the past ---- */
 
 static bool is_kept_shown(const struct app *a)
 {

@@ -19,7 +19,7 @@ struct hosts_alert {
 	size_t number;
 };
 
-/* ---- choosing ---- */
+/* ---- choosing alerts ---- */
 
 static bool comes_before(const struct hosts_alert *a,
 			 const struct hosts_alert *b)

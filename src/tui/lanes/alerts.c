@@ -12,7 +12,7 @@
 #define NARROW 56 /* on narrower terminals an alert names the GPU's model */
 #define INDENT 3  /* columns by which an alert's second line is indented */
 
-/* ---- choosing ---- */
+/* ---- choosing alerts ---- */
 
 static bool alert_precedes(const struct tui_alert *a, const struct tui_alert *b)
 {

@@ -74,7 +74,7 @@ const char *lanes_order_name(enum gk_column column)
 	return own ? own->order : gk_column_infos[column].help;
 }
 
-/* ---- choosing ---- */
+/* ---- choosing columns ---- */
 
 static bool types_differ(const struct gk_snapshot *snap)
 {

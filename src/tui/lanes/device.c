@@ -335,7 +335,7 @@ static int draw_all(const struct device_screen *s, int row, int rows)
 	return row + draw_body(s, row) - begin;
 }
 
-/* ---- the screen ---- */
+/* ---- the screen of a GPU ---- */
 
 /*
  * Draws the keys. Also draws, at the right, the scroll position or, if a past

@@ -41,7 +41,7 @@ static const struct line_class classes[] = {
 struct line_layout {
 	struct lanes_span index, model, state, spark, busy, memory, value,
 	    watts, power, temp, clock, bw, owners;
-	bool limit, wide; /* wide: there is a bar for power */
+	bool limit, wide; /* wide: there is space for a bar of power */
 	bool units;       /* numbers have units because there are no titles */
 	int end;
 };

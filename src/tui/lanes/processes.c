@@ -16,7 +16,7 @@
 #define FILTER_WORDS 40 /* maximum columns for the filter */
 #define BY_FROM      48 /* minimum columns of the screen to show the order */
 
-/* ---- the rule ---- */
+/* ---- the rule above the list ---- */
 
 static size_t count_gone(const struct tui *t)
 {

@@ -133,7 +133,7 @@ static double now_of_graph(const struct tui *t, const struct solo_graph *graph,
 	return lanes_number(d->m[graph->metric]) / graph->scale;
 }
 
-/* ---- the parts ---- */
+/* ---- the parts of the screen ---- */
 
 /*
  * The GPU that the graphs show, and its values from when it was last healthy.

@@ -28,7 +28,7 @@ void lanes_trace(const struct tui *t, struct grid *g,
 		 const struct lanes_trace *trace);
 
 #define LANES_COLUMNS_MAX 512  /* maximum width of a trace */
-#define LANES_CPUS        (-1) /* stands for the series of all CPUs */
+#define LANES_CPUS        (-1) /* used as a series: that of all CPUs */
 
 /* Draws a trace of a device's series, and registers it for the mouse. */
 void lanes_trace_device(struct tui *t, struct grid *g, size_t device,

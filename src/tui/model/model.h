@@ -166,10 +166,11 @@ struct tui_tree_closed {
  * the nodes that the user has closed.
  */
 struct tui_tree {
-	int proc_fd; /* directory to read instead of /proc; 0: read /proc */
+	int proc_fd; /* descriptor of a directory to read instead of /proc;
+		      * 0: read /proc */
 	struct gk_family *family;
 	struct gk_tree *tree; /* NULL: the screen is not open */
-	unsigned *rows;       /* visible nodes: positions in tree->nodes */
+	unsigned *rows;       /* visible nodes, as positions in tree->nodes */
 	size_t row_count;
 	int widths[3]; /* widths of the longest pid, user and device */
 	struct tui_tree_closed *closed;
@@ -178,7 +179,8 @@ struct tui_tree {
 
 struct tui_user {
 	char name[GK_NAME_MAX]; /* "": unknown */
-	unsigned processes;     /* a process on two GPUs counts once */
+	unsigned processes;     /* number of processes; a process on two GPUs
+				 * counts once */
 	unsigned gpus, migs;
 	struct gk_value sum[GK_PM_COUNT];
 };
@@ -248,11 +250,12 @@ struct tui {
 	struct tui_prompt prompt; /* drawn over the screen while open */
 	struct tui_dialog dialog; /* drawn over screen and prompt while open */
 	struct tui_signal
-	    signal; /* which processes the dialog or prompt is about */
+	    signal; /* the processes that the dialog or prompt is about */
 
 	struct tui_search search;
 	struct tui_words words;            /* the filter as typed */
-	char words_before[TUI_PROMPT_MAX]; /* restored by Esc in the prompt */
+	char words_before[TUI_PROMPT_MAX]; /* the filter before the prompt
+					    * was opened; Esc restores it */
 
 	/*
 	 * The listed processes, as positions in snap->processes, in the order

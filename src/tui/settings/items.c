@@ -17,7 +17,7 @@
 #define ACTIONS      (ACTION_COUNT - 1) /* without ACTION_NONE */
 #define NOT_SHOWN    "off"
 
-/* ---- the lines ---- */
+/* ---- the lines of the screen ---- */
 
 /* Returns the position of the first item of a kind. */
 static size_t first_item(enum tui_item_kind kind)
@@ -208,7 +208,7 @@ static bool is_locked(const struct tui *t, struct tui_item item)
 				  1);
 }
 
-/* ---- setting from a text ---- */
+/* ---- setting an item from a text ---- */
 
 /* Accepts lists in the syntax of the config file, such as "[10, 75]". */
 static bool set_setting(const struct tui_setting *s, struct tui_options *o,

@@ -273,7 +273,7 @@ const char *tui_setting_text(const struct tui_setting *s,
 	return dst;
 }
 
-/* ---- words to values ---- */
+/* ---- from words to values ---- */
 
 static bool set_bool(const struct tui_setting *s, bool *value, const char *word)
 {

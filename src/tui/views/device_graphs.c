@@ -31,7 +31,7 @@ struct shape {
 
 static const uint16_t colors[] = {6, 5, 2, 3};
 
-/* ---- choosing ---- */
+/* ---- choosing graphs ---- */
 
 static bool is_worth_it(const struct gk_device *d, enum gk_history_device what)
 {

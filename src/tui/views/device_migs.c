@@ -130,7 +130,7 @@ static void draw_bar(const struct tui *t, struct grid *g, int line,
 	}
 }
 
-/* ---- the lines ---- */
+/* ---- a line for each MIG device ---- */
 
 /* Writes a range such as "0-3", or "-" if it is unknown. */
 static char *slices_text(char dst[24], struct gk_value start,

@@ -33,7 +33,7 @@ void tui_signal_free(struct tui *t)
 	t->signal = (struct tui_signal){0};
 }
 
-/* ---- the processes ---- */
+/* ---- the processes to signal ---- */
 
 bool tui_can_signal(const struct tui *t)
 {
@@ -137,7 +137,7 @@ static void add_question(const struct tui *t, struct gk_buf *out)
 			      p ? ")" : "");
 }
 
-/* ---- the outcome ---- */
+/* ---- reporting the outcome ---- */
 
 struct outcome {
 	size_t done;

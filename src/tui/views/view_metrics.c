@@ -52,7 +52,7 @@ static const struct tui_column columns[COLUMN_COUNT] = {
     [COLUMN_TIME] = {"TIME", 8, GK_RIGHT, 1},
 };
 
-/* ---- which process ---- */
+/* ---- the process on display ---- */
 
 static bool is_process(const struct tui *t, const struct gk_process *p,
 		       pid_t pid, uint64_t start_ticks, const char *uuid)

@@ -92,7 +92,7 @@ static void flush_text(struct grid *g, int line, struct gk_buf *text)
 	text->len = 0;
 }
 
-/* ---- above the rows ---- */
+/* ---- what is above the rows ---- */
 
 /* Whether the keys that send signals would have any effect. */
 static bool can_signal(const struct tui *t)

@@ -20,7 +20,7 @@
 #define CYAN        6
 #define YELLOW      3
 
-/* Makes the current order of the processes the value of its setting. */
+/* Stores the current order of the processes as the value of its setting. */
 bool view_settings_open(struct tui *t)
 {
 	t->options.order = t->order;

@@ -133,7 +133,7 @@ static void draw_summary_hint(struct grid *g, int line, int column,
 	}
 }
 
-/* ---- the line ---- */
+/* ---- the summary line ---- */
 
 /*
  * Draws the time, with the date if there is space. Returns the column after it.
