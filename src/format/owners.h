@@ -37,7 +37,7 @@ struct gk_share {
 	const char *name;
 	int64_t bytes;
 	unsigned processes;
-	pid_t pid; /* if the owner is a process; else 0 */
+	pid_t pid; /* pid of the owner if it is a process; else 0 */
 };
 
 /*

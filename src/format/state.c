@@ -88,7 +88,7 @@ char *gk_lasting_text(char dst[GK_LASTING_MAX], struct gk_lasting lasting,
 	return dst;
 }
 
-/* ---- from snapshot to snapshot ---- */
+/* ---- remembering earlier snapshots ---- */
 
 static struct gk_seen_gpu *add_seen(struct gk_seen *seen,
 				    const struct gk_device *d, uint64_t now)

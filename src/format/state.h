@@ -72,7 +72,8 @@ struct gk_state {
 /* How to describe a state. */
 struct gk_state_options {
 	int hot;   /* °C from which a GPU counts as hot; 0: never */
-	int width; /* maximum columns of the text; more facts from 24 and 34 */
+	int width; /* maximum columns of the text; from 24 and from 34 on, it
+		    * has more facts */
 };
 
 /* Returns a state's name for use by programs: "lost", "held", and so on. */

@@ -222,7 +222,9 @@ static void add_fields(struct gk_rendering *r)
 
 /* ---- the exporter's own families ---- */
 
-/* The labels of gpu_info: nvidia-smi's fields. */
+/*
+ * The labels of gpu_info, and the fields of nvidia-smi whose values they have.
+ */
 static const struct {
 	const char *label, *field;
 } facts[] = {

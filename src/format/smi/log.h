@@ -55,7 +55,8 @@ struct gk_smi_log_element {
 	int depth;        /* 0: the root */
 	const char *name; /* NULL: only the elements that `list` adds */
 	bool group;       /* the element contains elements, not a text */
-	bool collapses;   /* a group that may contain a text instead */
+	bool collapses;   /* the element is a group that may contain a text
+			   * instead of elements */
 	char times;       /* 0: once, ?: at most once, *: any number */
 	/*
 	 * Adds the child elements that are in no table; NULL if there are none.

@@ -56,7 +56,7 @@ static const struct column {
     {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA, 0},
 };
 
-/* The columns for a process. NOTHING: there is no such metric. */
+/* The columns of pmon. NOTHING: snapshots have no such metric. */
 #define NOTHING GK_PM_COUNT
 static const struct process_column {
 	char group;

@@ -21,7 +21,7 @@
 /* The first driver with the names of NEW_NAME. */
 #define RENAMED GK_SMI_LEVEL(535, 0)
 
-/* ---- fields of lists only ---- */
+/* ---- fields that only lists have ---- */
 
 #define SHOW(name)                                                             \
 	static enum gk_absence gk_smi_##name(                                  \
@@ -214,7 +214,7 @@ const struct gk_smi_query gk_smi_queries[] = {
     {0},
 };
 
-/* ---- choosing ---- */
+/* ---- choosing fields ---- */
 
 static bool is_field_name(const char *name, const char *text, size_t len)
 {
@@ -308,7 +308,7 @@ bool gk_smi_wants(const struct gk_smi_chosen *chosen,
 	return false;
 }
 
-/* ---- printing ---- */
+/* ---- printing rows ---- */
 
 /* Returns the name that a driver of this level shows for a field. */
 static const char *field_name(const struct gk_smi_field *field, unsigned level)
