@@ -14,10 +14,11 @@
 
 enum gk_finding_state {
 	FINDING_BAD,  /* a verb or a GPU does not work */
-	FINDING_WARN, /* works with restrictions, or not for CUDA programs */
+	FINDING_WARN, /* something works with restrictions, or not for CUDA
+		       * programs */
 	FINDING_OK,
 	FINDING_ABSENT,  /* this machine does not have the checked thing */
-	FINDING_UNKNOWN, /* something else must be repaired first */
+	FINDING_UNKNOWN, /* unknown until something else is repaired */
 };
 
 /* The finding of a check, and what the user should do ("" if nothing). */

@@ -68,7 +68,8 @@ void gk_complete_users(struct gk_completion *answer);
 enum gk_page_command {
 	GK_NO_COMMAND,
 	GK_COMMAND_AFTER_DASHES, /* after "--" */
-	GK_COMMAND_IS_ARGUMENT,  /* at the first argument, or after "--" */
+	GK_COMMAND_IS_ARGUMENT,  /* another command's line begins at the
+				  * first argument, or after "--" */
 };
 
 /*

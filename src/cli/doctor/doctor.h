@@ -61,7 +61,8 @@ struct gk_doctor_kernel {
 	char version[32]; /* version of the module; "": unknown */
 	unsigned gpus;    /* number of NVIDIA GPUs on the PCI bus */
 	unsigned taken[TAKER_COUNT];
-	char bus_id[TAKER_COUNT][16]; /* address of each taker's first GPU */
+	char bus_id[TAKER_COUNT][16]; /* address of the first GPU bound to
+				       * each taker */
 };
 
 /* The result of opening the driver library. */

@@ -33,7 +33,7 @@ enum slot {
 
 struct gk_feed {
 	const struct gk_export *export;
-	pthread_mutex_t mutex; /* protects everything below */
+	pthread_mutex_t mutex; /* protects all members below */
 	struct gk_snapshot *snap, *before;
 	struct gk_host_flows flows;
 	struct gk_nvlinks nvlinks;

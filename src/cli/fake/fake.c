@@ -35,7 +35,7 @@
 
 #define DEFAULT_GPUS "a100-sxm4-80gb:8"
 #define ATTEMPTS     100 /* number of machine names to try */
-#define EXIT_REFUSED 3   /* with --refusals=error */
+#define EXIT_REFUSED 3   /* exit status for refusals with --refusals=error */
 #define VERSION_CAP  sizeof((struct gkf_file *)0)->nvml_version
 
 /*

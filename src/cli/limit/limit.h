@@ -119,9 +119,10 @@ struct limit_view_device {
 	 * yet.
 	 */
 	struct gkl_device device;
-	struct gkl_total total; /* sums over living and dead processes */
+	struct gkl_total total; /* sums over all processes, living or dead */
 	uint64_t kinds[GKL_KINDS];
-	double share; /* percent of the last second; -1: unknown */
+	double share; /* percent of device time in the last second; -1:
+		       * unknown */
 };
 
 /* The state of a group at one moment. */

@@ -103,7 +103,7 @@ int limit_show(struct limit_ask *ask)
 	return code;
 }
 
-/* ---- changing ---- */
+/* ---- changing groups ---- */
 
 /*
  * Warns of GPUs on which the group holds more than its new limit. The group

@@ -19,7 +19,8 @@ struct line {
 	struct manual_options options;
 	const char **args; /* the arguments before the cursor */
 	size_t arg_count;
-	bool only_args; /* a "--" came before: the rest are arguments */
+	bool only_args; /* a "--" came before the cursor: only arguments
+			 * follow */
 	bool is_help;   /* the line is `gpukit help ...` */
 	/* The option whose argument is at the cursor, or NULL. */
 	const struct manual_option *wants;

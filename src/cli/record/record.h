@@ -55,7 +55,7 @@ struct record_sample {
 	const struct record *record;
 	struct gk_chosen *chosen;
 	struct gk_tape_writer *tape;
-	struct gk_summary summary; /* figures of the job */
+	struct gk_summary summary; /* figures of the job, for its report */
 	uint64_t *starts; /* start times of the pids of GK_RECORD_SYSTEM */
 	int proc;
 	struct gk_buf header, out; /* the file's header; one formatted sample */

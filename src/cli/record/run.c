@@ -29,7 +29,7 @@ struct run {
 	uint64_t per_row;        /* ticks between two rows */
 	uint64_t next_row;       /* tick of the next row */
 	int64_t samples;
-	bool fresh;  /* nothing has been written to the file yet */
+	bool fresh;  /* nothing has been written to the current file yet */
 	bool broken; /* the file cannot be written */
 	bool done;
 	int status;

@@ -43,7 +43,7 @@ struct state {
 	int locks; /* descriptor of the lock file; -1: no reservations exist */
 	const char *path; /* path of the lock file */
 	struct gk_reserve_bar
-	    bar; /* what blocked reservations when they were last read */
+	    bar; /* what blocked reservations when these were last read */
 	bool warned;
 	uint64_t end; /* when to stop waiting; UINT64_MAX: never */
 	unsigned *pool;
@@ -293,7 +293,7 @@ static int reserve_chosen(struct state *s)
 	return err;
 }
 
-/* ---- choosing ---- */
+/* ---- choosing devices ---- */
 
 static bool has_gpus_enough(const struct state *s)
 {
@@ -391,7 +391,7 @@ static int choose_until_enough(struct state *s)
 	}
 }
 
-/* ---- the result ---- */
+/* ---- printing the result ---- */
 
 static void put_choice(const struct state *s, enum gk_select_ids ids,
 		       struct gk_buf *out)

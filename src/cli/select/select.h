@@ -14,7 +14,7 @@ enum gk_select_exit {
 	GK_SELECT_NO_DRIVER = 1,
 	GK_SELECT_NONE = 1, /* no device meets the conditions */
 	GK_SELECT_NVML = 2, /* the driver returned an error; also wrong usage */
-	GK_SELECT_VISIBLE = 3,    /* a bad CUDA_VISIBLE_DEVICES */
+	GK_SELECT_VISIBLE = 3,    /* CUDA_VISIBLE_DEVICES is invalid */
 	GK_SELECT_NOT_ENOUGH = 4, /* fewer devices than asked for */
 };
 

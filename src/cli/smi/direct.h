@@ -30,7 +30,7 @@ enum smi_kind { SMI_DOES, SMI_SETS, SMI_TAKES, SMI_MAY };
 struct smi_verb_option {
 	const char *brief, *full;
 	enum smi_kind kind;
-	size_t member; /* offset in struct smi; 0: none */
+	size_t member; /* offset of the member in struct smi; 0: none */
 	smi_direct *run;
 };
 

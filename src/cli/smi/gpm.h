@@ -14,7 +14,7 @@ enum { SMI_GPM_GPUS = 256 };
 /* The last sample of each GPU, by index, and the values to print next. */
 struct smi_gpm {
 	nvmlGpmSample_t before[SMI_GPM_GPUS];
-	double *values; /* in the order that gk_smi_dmon() expects */
+	double *values; /* values in the order that gk_smi_dmon() expects */
 };
 
 /*

@@ -149,7 +149,7 @@ void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 	smi_lost_find(nvml, ret_lost);
 }
 
-/* ---- addresses ---- */
+/* ---- finding addresses ---- */
 
 /* The time limit of a search, the same as for the values of a GPU. */
 #define SEARCH_NS GK_NS_PER_S

@@ -241,7 +241,7 @@ nvmlReturn_t smi_mig_each_gi(struct smi_mig *m, smi_mig_step *step)
 	return r;
 }
 
-/* ---- all GPUs ---- */
+/* ---- running on all GPUs ---- */
 
 static int none_capable(bool needs_mode)
 {

@@ -118,7 +118,7 @@ static nvmlReturn_t read_fbc(const struct smi_gpus *gpus, nvmlDevice_t device,
 	return r;
 }
 
-/* ---- printing ---- */
+/* ---- printing sessions ---- */
 
 static void print_titles(const struct table *t)
 {

@@ -41,8 +41,8 @@ const struct smi_setter smi_setters[] = {
 enum outcome {
 	DONE,
 	ALREADY,
-	BUSY,      /* done, but only in effect when processes have ended */
-	PENDING,   /* done, but only in effect after a reset */
+	BUSY,      /* done, but in effect only when all processes have ended */
+	PENDING,   /* done, but in effect only after a reset */
 	UNMATCHED, /* there is no such combination of values */
 	UNSUPPORTED,
 	DENIED,
@@ -298,7 +298,7 @@ static void say(const struct attempt *a, const struct smi_gpu *gpu)
 	}
 }
 
-/* ---- all GPUs ---- */
+/* ---- changing all GPUs ---- */
 
 static bool is_persistent(const struct smi_gpus *gpus,
 			  const struct smi_gpu *gpu)

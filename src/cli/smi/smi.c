@@ -129,7 +129,7 @@ static int parse_smi_option(struct smi *smi, const struct smi_option *table,
 static const struct word {
 	const char *name;
 	enum smi_mode mode, help;
-	const char *groups; /* default of the option -s */
+	const char *groups; /* default argument of the option -s */
 	const struct smi_option *options;
 } words[] = {
     {"pmon", SMI_PMON, SMI_HELP_PMON, "u", smi_mon_options},

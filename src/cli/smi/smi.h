@@ -10,7 +10,8 @@
 /* The exit statuses of nvidia-smi. */
 enum smi_exit {
 	SMI_OK = 0,
-	SMI_FAILED = 1, /* not from nvidia-smi: the output cannot be written */
+	SMI_FAILED = 1, /* a status that nvidia-smi does not have: the output
+			 * cannot be written */
 	SMI_INVALID = 2,
 	SMI_UNSUPPORTED = 3,
 	SMI_NOT_PERMITTED = 4,

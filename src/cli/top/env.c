@@ -79,7 +79,7 @@ bool top_modes(struct top *top, const char *text)
 	return good;
 }
 
-/* ---- the others ---- */
+/* ---- the other variables ---- */
 
 static bool apply_always(struct top *top, const char *text)
 {

@@ -136,7 +136,7 @@ static int report_host(const struct top *top, struct gk_hosts *hosts)
 	return status;
 }
 
-/* ---- in the viewer ---- */
+/* ---- hosts in the viewer ---- */
 
 /*
  * Runs the viewer and keeps the machines' recent frames, so that the user can

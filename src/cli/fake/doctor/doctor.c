@@ -29,8 +29,9 @@ struct check {
 	const char *python; /* NULL: none */
 	char **paths;
 	bool json;
-	bool needed;         /* also report what our libraries need */
-	unsigned capability; /* lowest of all GPUs; 80 for 8.0 */
+	bool needed;         /* also report the libraries that our libraries
+			      * need */
+	unsigned capability; /* lowest capability of all GPUs; 80 for 8.0 */
 	char libraries[PATH_MAX];
 	struct gk_buf text;
 	json_t *list;

@@ -58,13 +58,13 @@ struct runtime {
 	/* The file is NVIDIA's own runtime, and ours replaces it. */
 	bool replaced;
 	unsigned ours_static; /* CUDA version of our static runtime; 0: none */
-	bool driver;          /* calls the driver API directly */
+	bool driver;          /* the file calls the driver API directly */
 };
 
 struct doctor {
 	const char *path;
 	enum doctor_kind kind;
-	unsigned capability; /* lowest of all GPUs; 80 for 8.0 */
+	unsigned capability; /* lowest capability of all GPUs; 80 for 8.0 */
 	/* Interpreter of a script, from its first line. */
 	char interpreter[128];
 	struct runtime runtime;
@@ -77,7 +77,9 @@ struct doctor {
 	 */
 	unsigned kernel_count, refused_count;
 	struct refused_call refused_calls[REFUSED_MAX];
-	unsigned call_count, call_refused_count; /* imported functions */
+	unsigned call_count, call_refused_count; /* numbers of imported
+						  * functions: all, and those
+						  * that are refused */
 	bool unlinked;   /* the file's relocatable parts cannot be linked */
 	bool unreadable; /* the file's PTX cannot be read */
 	bool unfit;      /* all of the file's PTX is for other GPUs */

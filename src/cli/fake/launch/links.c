@@ -31,8 +31,9 @@
 
 #define LIST_MAX (1U << 20)
 
-#define UNFINISHED   "unfinished-"
-#define UNFINISHED_S 3600 /* an older one was left by a killed process */
+#define UNFINISHED "unfinished-"
+/* An older unfinished directory was left by a killed process. */
+#define UNFINISHED_S 3600
 
 /* The installed libraries and the place of their links. */
 struct links {

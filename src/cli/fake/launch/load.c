@@ -93,7 +93,7 @@ static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 	return code;
 }
 
-/* ---- the parent ---- */
+/* ---- starting load processes ---- */
 
 /*
  * Turns the child into a load process. It leaves the launcher's process group,

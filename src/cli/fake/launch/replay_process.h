@@ -40,7 +40,7 @@ struct fake_replay_process_order {
 };
 
 struct fake_replay_process {
-	pid_t recorded; /* pid in the recording */
+	pid_t recorded; /* pid of the process in the recording */
 	uint64_t start;
 	pid_t pid;
 	int fd;

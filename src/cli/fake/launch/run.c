@@ -213,7 +213,7 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 		fake_children_reap(children);
 		if (end_ns != UINT64_MAX && !gkf_real_until(m, end_ns)) {
 			kill(pid, SIGTERM);
-			end_ns = UINT64_MAX; /* sends SIGTERM only once */
+			end_ns = UINT64_MAX; /* SIGTERM is sent only once */
 		}
 		if (next_signal(m, end_ns, &info) > 0 &&
 		    info.si_signo != SIGCHLD && info.si_code <= 0)

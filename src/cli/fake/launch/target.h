@@ -19,7 +19,7 @@
 struct fake_target {
 	unsigned gpu;
 	unsigned mig;      /* index, or FAKE_NO_MIG */
-	uint64_t room_mib; /* memory available to processes */
+	uint64_t room_mib; /* memory of the target that processes can use */
 };
 
 /*

@@ -34,7 +34,8 @@ struct refusals {
 	unsigned counts_n;
 	struct refusal *refusals; /* sorted by program, then count */
 	unsigned refusals_n;
-	uint64_t lost; /* not recorded: the machine's table was full */
+	uint64_t lost; /* number of refusals not recorded because the
+			* machine's table was full */
 };
 
 /*

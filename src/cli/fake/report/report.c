@@ -242,7 +242,7 @@ static json_t *report_json(const struct report *r)
 	    (json_int_t)r->refused.lost, "failing_functions", rules_json(r));
 }
 
-/* ---- for people ---- */
+/* ---- the report as text ---- */
 
 static void put_row(struct gk_buf *buf, const struct gkf_total_read *t,
 		    uint64_t peak)

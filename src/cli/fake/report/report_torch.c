@@ -85,7 +85,7 @@ void report_torch_end(const char *folder)
 /* ---- which GPU is large enough ---- */
 
 struct need {
-	uint64_t bytes; /* memory in use, without the context */
+	uint64_t bytes; /* memory that programs used, without the context */
 	/* Lowest compute capability for which PyTorch has code; 70 for 7.0. */
 	int64_t capability;
 };
@@ -270,7 +270,7 @@ json_t *report_torch_read(struct gkf_machine *m, const char *folder)
 	return list;
 }
 
-/* ---- for people ---- */
+/* ---- the list as text ---- */
 
 static double read_gib(const json_t *from, const char *key)
 {
