@@ -26,9 +26,9 @@ struct gkf_arena {
 void *gkf_arena_get(struct gkf_arena *a, size_t size);
 
 /*
- * Returns the array itself if it has capacity for one more than count elements,
- * otherwise a copy with twice the capacity. The caller keeps *capacity, which
- * starts at 0. Returns NULL when out of memory.
+ * Returns the array itself if it has capacity for one more than `count`
+ * elements, otherwise a copy with twice the capacity. The caller keeps
+ * *capacity, which starts at 0. Returns NULL when out of memory.
  */
 void *gkf_arena_grow(struct gkf_arena *a, const void *array, size_t count,
 		     size_t *capacity, size_t element);

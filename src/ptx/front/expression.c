@@ -70,7 +70,7 @@ static struct gkf_ptx_number real_number(double d)
 	return n;
 }
 
-/* Returns the quotient or, if rest is set, the remainder. */
+/* Returns the quotient or, if `rest` is set, the remainder. */
 static struct gkf_ptx_number divide_integers(struct gkf_ptx_parser *p,
 					     bool rest, struct gkf_ptx_number a,
 					     struct gkf_ptx_number b)
@@ -300,7 +300,10 @@ static struct gkf_ptx_number parse_choice(struct gkf_ptx_parser *p,
 	return require_integer(p, which).value ? yes : no;
 }
 
-/* Operators do not accept 0f literals. */
+/*
+ * Applies a binary operator. Fails if an operand is a 0f literal, or if only
+ * one operand is an integer.
+ */
 static struct gkf_ptx_number combine_numbers(struct gkf_ptx_parser *p,
 					     enum operation op,
 					     struct gkf_ptx_number a,

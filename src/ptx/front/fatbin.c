@@ -29,7 +29,7 @@ struct entry {
 	uint64_t padded_size;
 	uint32_t packed_size;
 	uint32_t options;
-	uint16_t minor, major; /* version of the ABI or of PTX */
+	uint16_t minor, major; /* version of the cubin's ABI or of PTX */
 	uint32_t arch;
 	uint64_t name;
 	uint64_t flags;
@@ -40,8 +40,8 @@ _Static_assert(sizeof(struct header) == 16, "fat binary's header");
 _Static_assert(sizeof(struct entry) == 64, "fat binary's image");
 
 /*
- * Stops at the first byte that differs, because the data may be a text that
- * ends there.
+ * Compares byte by byte and stops at the first difference, because the data may
+ * be a shorter string, which ends there.
  */
 static bool begins_with_magic(const void *data, uint32_t magic)
 {

@@ -53,10 +53,10 @@ GKF_API enum gkf_image_form gkf_image_form(const void *data);
 GKF_API uint64_t gkf_fatbin_size(const void *fatbin);
 
 /*
- * Reads the image at *offset of a fat binary of size bytes and advances *offset
- * to the next image. Start with offset 0. Continues with any fat binaries that
- * follow the first, as in an ELF section. Returns GK_ERR_NOT_FOUND at the end,
- * or GK_ERR_CORRUPT.
+ * Reads the image at *offset of a fat binary of `size` bytes and advances
+ * *offset to the next image. Start with offset 0. Continues with any fat
+ * binaries that follow the first, as in an ELF section. Returns
+ * GK_ERR_NOT_FOUND at the end, or GK_ERR_CORRUPT.
  */
 int gkf_fatbin_next(const void *fatbin, size_t size, size_t *offset,
 		    struct gkf_image *ret_image);

@@ -84,7 +84,7 @@ static bool lex_digits(struct gkf_ptx_lexer *l, int base, uint64_t *ret_value)
 	return l->at > start;
 }
 
-/* Reads 0f or 0d, followed by exactly count hexadecimal digits. */
+/* Reads 0f or 0d, followed by exactly `count` hexadecimal digits. */
 static void lex_bits(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t,
 		     long count)
 {
@@ -107,7 +107,7 @@ static bool is_fraction(const struct gkf_ptx_lexer *l)
 		 peek_char(l, i + 1) == '+'));
 }
 
-/* .5 and .5e3, but not the modifiers .2d and .64x128b */
+/* True for .5 and .5e3, but not for the modifiers .2d and .64x128b. */
 static bool is_bare_fraction(const struct gkf_ptx_lexer *l)
 {
 	size_t i = 1;

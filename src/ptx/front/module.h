@@ -81,7 +81,8 @@ struct gkf_ptx_variable {
 	uint64_t size; /* bytes; 0: an array of unknown length */
 	/*
 	 * For a kernel parameter, the offset in the launch's buffer; for other
-	 * .param and for .local, the offset in the function's local memory.
+	 * .param variables and for .local variables, the offset in the
+	 * function's local memory.
 	 */
 	uint64_t offset;
 	uint32_t align;
@@ -93,7 +94,7 @@ struct gkf_ptx_variable {
 	bool managed;
 	bool is_array;
 	bool is_kernel_param;
-	/* the first data_size bytes of the value; the rest are 0 */
+	/* the first `data_size` bytes of the initial value; all others are 0 */
 	const uint8_t *data;
 	uint64_t data_size;
 	const struct gkf_ptx_fixup *fixups;
@@ -163,10 +164,13 @@ struct gkf_ptx_function {
 	const uint32_t *params, *returns; /* variables of the module */
 	uint32_t param_count, return_count;
 	uint32_t param_size; /* bytes of a kernel's parameters */
-	uint32_t local_size; /* bytes per thread for .local and all .param
-				except a kernel's parameters */
+	/*
+	 * bytes per thread for .local variables and for all .param variables
+	 * except a kernel's parameters
+	 */
+	uint32_t local_size;
 	uint32_t reqntid[3], maxntid[3]; /* 0: not given */
-	uint32_t cluster[3];             /* blocks; 0: not given */
+	uint32_t cluster[3];             /* in blocks; 0: not given */
 	uint32_t minnctapersm, maxnreg;
 	const struct gkf_ptx_instruction *code;
 	uint32_t code_count;
@@ -196,10 +200,10 @@ struct gkf_ptx_module {
 #define GKF_PTX_MESSAGE_MAX 256
 
 /*
- * Parses a module from text, which ends after size bytes or at an earlier NUL.
- * The caller owns the result and frees it with gkf_ptx_module_free(). Returns
- * GK_ERR_CORRUPT if the text is not valid PTX (message gives the line and the
- * reason), GK_ERR_VERSION if its .version is above max_version, or
+ * Parses a module from text, which ends after `size` bytes or at an earlier
+ * NUL. The caller owns the result and frees it with gkf_ptx_module_free().
+ * Returns GK_ERR_CORRUPT if the text is not valid PTX (`message` gives the line
+ * and the reason), GK_ERR_VERSION if its .version is above max_version, or
  * GK_ERR_NOMEM.
  */
 GKF_API int gkf_ptx_module_read(const char *text, size_t size,
@@ -208,7 +212,7 @@ GKF_API int gkf_ptx_module_read(const char *text, size_t size,
 				struct gkf_ptx_module **ret_module);
 GKF_API void gkf_ptx_module_free(struct gkf_ptx_module *module);
 
-/* Whether a device can run the module; capability is 80 for 8.0. */
+/* Whether a device can run the module; `capability` is 80 for 8.0. */
 GKF_API bool gkf_ptx_module_fits(const struct gkf_ptx_module *module,
 				 unsigned capability);
 
@@ -216,7 +220,7 @@ GKF_API bool gkf_ptx_module_fits(const struct gkf_ptx_module *module,
  * Links several modules into one, in which the extern names of one module refer
  * to the definitions in another. On success the result owns the parts; on
  * failure the caller still does. Returns GK_ERR_CORRUPT if no part defines some
- * variable (message names it), or GK_ERR_NOMEM.
+ * variable (`message` names it), or GK_ERR_NOMEM.
  */
 GKF_API int gkf_ptx_module_link(struct gkf_ptx_module *const *parts,
 				unsigned count,

@@ -131,7 +131,8 @@ static void parse_tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 		} else if (gkf_parse_try_word(p, ".maxnreg")) {
 			f->maxnreg = (uint32_t)gkf_parse_number(p, UINT32_MAX);
 		} else {
-			gkf_parse_take(p); /* ignored, like its numbers */
+			/* another directive: ignore it and its numbers */
+			gkf_parse_take(p);
 			if (p->token.kind == GKF_PTX_INTEGER)
 				parse_dimensions(p, unused);
 		}
@@ -179,7 +180,7 @@ static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
 		lay_out_parameters(p, &head);
 	else
 		lay_out_local(p, &head);
-	p->scope = 0; /* the function's name belongs to the module */
+	p->scope = 0; /* the function's name is in the module's scope */
 	f = declare_function(p, head.name);
 	p->scope = (uint32_t)p->scopes_count;
 	if (f) {

@@ -11,7 +11,7 @@
 #include "ptx/front/lex.h"
 #include "ptx/front/module.h"
 
-/* The kinds of things that a name stands for in its scope. */
+/* What a name can stand for. */
 enum gkf_symbol_kind {
 	GKF_SYMBOL_VARIABLE,
 	GKF_SYMBOL_FUNCTION,
@@ -91,7 +91,7 @@ struct gkf_ptx_parser {
 	GKF_GROWING(struct gkf_ptx_scope, scopes);
 	uint32_t scope;
 	unsigned depth;
-	bool managed; /* .managed stood before the variable's space */
+	bool managed; /* .attribute(.managed) precedes the space */
 	bool calls;   /* parsing a call, whose operands may be lists */
 };
 
@@ -136,7 +136,7 @@ void gkf_parse_expect(struct gkf_ptx_parser *p, char sign);
 /* Fails with a message that names the current token and what was expected. */
 void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted);
 
-/* Parses an integer literal of at most max; returns 0 after an error. */
+/* Parses an integer literal of at most `max`; returns 0 after an error. */
 uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max);
 
 /*

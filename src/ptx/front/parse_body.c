@@ -47,7 +47,7 @@ static void parse_registers(struct gkf_ptx_parser *p)
 	gkf_parse_expect(p, ';');
 }
 
-/* Appends operands and makes them the nested operands of parent. */
+/* Appends operands and makes them the nested operands of `parent`. */
 static void adopt_operands(struct gkf_ptx_parser *p,
 			   struct gkf_ptx_operand *parent,
 			   const struct gkf_ptx_operand *list, uint16_t count)

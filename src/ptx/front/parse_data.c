@@ -19,7 +19,7 @@ struct filling {
 	unsigned bytes; /* bytes of an element */
 	struct gkf_ptx_fixup *fixups;
 	size_t fixups_room;
-	/* [i]: bytes in dimension i and the later ones */
+	/* [i]: bytes of a subarray that spans dimension i and all later ones */
 	uint64_t stride[DIMENSIONS + 1];
 	unsigned dimensions;
 };
@@ -103,7 +103,7 @@ static void parse_variable_type(struct gkf_ptx_parser *p,
 }
 
 /*
- * Parses a name and its dimensions. The first may be empty, in which case the
+ * Parses a name and its dimensions. The first dimension may be empty; then the
  * size is 0.
  */
 static void parse_named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
@@ -141,7 +141,7 @@ static void parse_named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
 	v->size = size;
 }
 
-/* Reserves the bytes up to end; false when there is no memory or no space. */
+/* Reserves the bytes up to `end`; false when there is no memory or no space. */
 static bool reserve_data(struct gkf_ptx_parser *p, struct filling *f,
 			 uint64_t end)
 {
@@ -179,8 +179,8 @@ static void put_data(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 }
 
 /*
- * Parses a name or generic(name), with an offset. mask is the mask in
- * 0xff00(name), or 0.
+ * Parses a name or generic(name), with an offset. `mask` is 0xff00 in
+ * 0xff00(name), or 0 if there is no mask.
  */
 static void parse_data_address(struct gkf_ptx_parser *p, struct filling *f,
 			       uint64_t at, uint64_t mask)

@@ -36,7 +36,10 @@ static const char *const others[] = {
     "%reserved_smem_offset_cap",
 };
 
-/* Names with a number: the highest number, and the text that follows it. */
+/*
+ * Names that contain a number, as %envreg31 does: the highest number, and the
+ * text that follows the number.
+ */
 static const struct {
 	const char *name;
 	unsigned long most;

@@ -245,8 +245,8 @@ int64_t gkf_symbol_register(struct gkf_ptx_parser *p, const char *name)
 	const struct gkf_symbol *s = gkf_symbol_find(p, name), *range = NULL;
 
 	/*
-	 * If s was declared in the current scope, no range can be in a scope
-	 * inside that of s.
+	 * A range hides `s` only if it was declared in an inner scope, and
+	 * there is none if `s` was declared in the current scope.
 	 */
 	if (!s || s->scope != p->scope)
 		range = range_of(p, name);

@@ -238,7 +238,7 @@ static const unsigned char *parameter_at(const struct gkf_warp *w,
 	       (uint32_t)offset;
 }
 
-/* cudaGraphSetConditional(handle, value) */
+/* Implements cudaGraphSetConditional(handle, value). */
 void gkf_op_set_condition(struct gkf_warp *w, const struct gkf_op *op,
 			  uint32_t mask)
 {
@@ -259,7 +259,7 @@ void gkf_op_set_condition(struct gkf_warp *w, const struct gkf_op *op,
 	}
 }
 
-/* gpukit_spin_us(us) */
+/* Implements gpukit_spin_us(us). */
 void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint32_t most = 0;

@@ -31,9 +31,9 @@ static double read_float(double x, bool is_single, const struct gkf_op *op)
 }
 
 /*
- * Converts floats to integers, clamped to the integer's range. A NaN becomes 0;
- * but if the float or the integer has 64 bits, it becomes an integer with only
- * the top bit set (PTX ISA, cvt).
+ * Converts floats to integers, clamped to the integer's range. A NaN becomes 0
+ * or, if the float or the integer has 64 bits, an integer with only the top bit
+ * set (PTX ISA, cvt).
  */
 #define FROM_NAN(D, A)                                                         \
 	(sizeof(A) == 8 || sizeof(D) == 8 ? (D)((u64)1 << (sizeof(D) * 8 - 1)) \

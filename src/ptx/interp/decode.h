@@ -80,7 +80,7 @@ bool gkf_register(const struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		  uint32_t *ret_place, unsigned *ret_bytes);
 /*
  * Return the place of a kernel's constant and of a new register in the
- * function's frame. bytes is the size per lane. When out of memory, they set
+ * function's frame. `bytes` is the size per lane. When out of memory, they set
  * d->no_memory.
  */
 uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value);

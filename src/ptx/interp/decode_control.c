@@ -16,8 +16,8 @@ bool gkf_decode_bra(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 
 /*
  * Lists the copies from a call's operands to the callee's parameters or, if
- * back is set, from the callee's results to the operands. Returns NULL if they
- * do not match or when out of memory.
+ * `back` is set, from the callee's results to the operands. Returns NULL if
+ * they do not match or when out of memory.
  */
 static const struct gkf_copy *list_copies(struct gkf_decoder *d,
 					  const struct gkf_ptx_operand *given,

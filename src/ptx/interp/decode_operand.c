@@ -41,7 +41,7 @@ static unsigned bytes_of_letter(char letter)
 	}
 }
 
-/* Appends size bytes to the pool of constants; NULL: out of memory. */
+/* Appends `size` bytes to the pool of constants; NULL: out of memory. */
 static void *pool_room(struct gkf_decoder *d, size_t size)
 {
 	struct gkf_ptx_kernel *k = d->kernel;

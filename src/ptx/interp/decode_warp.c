@@ -130,7 +130,7 @@ bool gkf_decode_active(struct gkf_decoder *d,
 	return ok;
 }
 
-/* bar.warp.sync membermask */
+/* Decodes bar.warp.sync membermask. */
 bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		     const struct gkf_form *form, const struct gkf_modifiers *m)
 {

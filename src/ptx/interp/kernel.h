@@ -72,7 +72,7 @@ enum gkf_ptx_end {
 	GKF_PTX_REFUSED,         /* an instruction cannot be executed */
 	GKF_PTX_NO_MEMORY,       /* the host is out of memory */
 	GKF_PTX_STOPPED,         /* stopped() returned true */
-	GKF_PTX_ILLEGAL_ADDRESS, /* no memory at an address */
+	GKF_PTX_ILLEGAL_ADDRESS, /* an access to an address without memory */
 	GKF_PTX_MISALIGNED,
 	GKF_PTX_TRAPPED,        /* trap, brkpt */
 	GKF_PTX_ASSERTED,       /* __assertfail() was called */

@@ -69,7 +69,9 @@ static inline double float64(uint64_t u)
 	return x;
 }
 
-/* The NaN that single-precision operations return. */
+/*
+ * Returns x or, if x is a NaN, the NaN that single-precision operations return.
+ */
 static inline float nan32(float x)
 {
 	return x != x ? float32(0x7fffffff) : x;
@@ -251,8 +253,8 @@ static inline uint32_t find_shift(uint64_t x, uint32_t width)
 }
 
 /*
- * Extracts length bits starting at position. Bits above the value's width are
- * copies of its sign if it is signed, else 0.
+ * Extracts `length` bits, starting at bit `position`. Bits above the value's
+ * width are copies of its sign if it is signed, else 0.
  */
 static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
 			       unsigned width, bool is_signed)
@@ -280,7 +282,7 @@ static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
 	return out;
 }
 
-/* Returns y with the low length bits of x inserted at position. */
+/* Returns y with the lowest `length` bits of x inserted at bit `position`. */
 static inline uint64_t insert_bits(uint64_t x, uint64_t y, uint32_t position,
 				   uint32_t length, unsigned width)
 {

@@ -132,7 +132,10 @@ static struct gkf_ptx_window window_for(struct gkf_warp *w,
 	return w->run->window[op->window];
 }
 
-/* Lanes outside mask get the address of the first lane in mask. */
+/*
+ * Computes the address of each lane. Lanes outside `mask` get the address of
+ * the first lane in `mask`.
+ */
 static void addresses_of(struct gkf_warp *w, const struct gkf_op *op,
 			 uint32_t mask, uint64_t address[GKF_LANES])
 {
@@ -210,7 +213,7 @@ static bool is_copy(const struct gkf_op *op, uint32_t mask,
 	       op->count == 1 && op->wide == op->size;
 }
 
-/* Loads one element of a vector into the lanes of mask. */
+/* Loads one element of a vector into the lanes of `mask`. */
 typedef void load_fn(unsigned char *const at[GKF_LANES], size_t offset,
 		     void *out, uint32_t mask);
 

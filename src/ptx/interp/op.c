@@ -74,7 +74,7 @@ static inline float log2_32(float a)
 		       log_near_1((m - 1) / (m + 1)) * 0x1.71547652b82fep0);
 }
 
-/* Evaluate `expression` for all lanes or for those in mask; l is the lane. */
+/* Evaluates `expression` for each lane l in `mask`. */
 #define EACH(expression)                                                       \
 	if (mask == GKF_ALL_LANES) {                                           \
 		LANES_APART                                                    \
@@ -158,7 +158,7 @@ static bool has_avx2_and_fma(void)
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_FMA) ||
 	    !(c & bit_OSXSAVE))
 		return false;
-	/* Whether the kernel saves the registers: bits of XMM and YMM. */
+	/* Bits 1 and 2: whether the OS saves the XMM and YMM registers. */
 	__asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
 	return (saved & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
 	       b & bit_AVX2;

@@ -106,7 +106,8 @@ gkf_op_fn gkf_op_not_pred, gkf_op_mov_pred, gkf_op_mov16, gkf_op_mov32,
     gkf_op_stmatrix;
 
 /*
- * Sets a predicate to value in the lanes of mask; does nothing for GKF_NOWHERE.
+ * Sets a predicate to `value` in the lanes of `mask`; does nothing if `place`
+ * is GKF_NOWHERE.
  */
 void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
 		       uint32_t value);

@@ -40,7 +40,7 @@ enum gkf_area {
 struct gkf_warp;
 struct gkf_op;
 
-/* Executes an instruction in the lanes of mask, which is never 0. */
+/* Executes an instruction in the lanes of `mask`, which is never 0. */
 typedef void gkf_op_fn(struct gkf_warp *w, const struct gkf_op *op,
 		       uint32_t mask);
 
@@ -65,7 +65,7 @@ struct gkf_op {
 	bool flip_c;         /* negate the predicate c */
 	bool flush;          /* treat subnormal numbers as 0 */
 	bool saturate;
-	bool writes;            /* whether it writes to memory */
+	bool writes;            /* whether the instruction writes to memory */
 	const uint32_t *places; /* the places of a vector's elements */
 	const struct gkf_call *call;
 };
@@ -240,7 +240,7 @@ static inline void *gkf_at(struct gkf_warp *w, uint32_t place)
 uint64_t gkf_run_awake_ns(const struct gkf_run *run);
 
 /*
- * Ends the launch for the given reason; later calls have no effect. op may be
+ * Ends the launch for the given reason; later calls have no effect. `op` may be
  * NULL.
  */
 void gkf_run_fail(struct gkf_warp *w, const struct gkf_op *op, unsigned lane,
@@ -255,7 +255,7 @@ void gkf_path_branch(struct gkf_warp *w, uint32_t taken, uint32_t target);
 void gkf_path_exit(struct gkf_warp *w, uint32_t mask);
 void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier);
 /*
- * Makes the lanes of mask wait until all lanes of `wanted` wait for the same
+ * Makes the lanes of `mask` wait until all lanes of `wanted` wait for the same
  * set, no matter at which instruction. Then each path runs its instruction
  * again with w->met set, before any path continues.
  */
@@ -265,7 +265,7 @@ void gkf_path_return(struct gkf_warp *w, uint32_t mask);
 bool gkf_path_choose(struct gkf_warp *w);
 
 /*
- * Barriers (barrier.c). count is the number of threads expected; 0 means all.
+ * Barriers (barrier.c). `count` is the number of threads expected; 0 means all.
  * If the lanes also wait, call gkf_path_block() first. gkf_barriers_look()
  * releases the barriers that no longer wait for anyone; call it when threads
  * have exited.

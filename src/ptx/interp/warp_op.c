@@ -156,8 +156,8 @@ static void vote_lanes(struct gkf_warp *w, const struct gkf_op *op,
 	uint32_t said = 0;
 
 	/*
-	 * If a lane does not vote, more than one bit may be set in its
-	 * brought[].
+	 * A vote is bit 0 of brought[]; for a lane that does not vote, other
+	 * bits may be set, too.
 	 */
 	for (unsigned l = 0; l < GKF_LANES; l++)
 		said |= (uint32_t)(w->brought[l] & 1) << l;
