@@ -56,7 +56,8 @@ int gkl_directory_open(const char *path);
 
 /*
  * Locks the directory of a path until the returned descriptor is closed.
- * Negative: the lock was not free within a second; others may hold it for ever.
+ * Returns a negative value if another process has kept the lock for a second;
+ * it may hold it for ever.
  */
 int gkl_file_lock_directory(const char *path);
 

@@ -175,7 +175,10 @@ static int renew_policy(struct gkl_group *group, const struct files *files,
 		return 0;
 	if (!write_policy(files, wanted))
 		return 0;
-	/* The policy file belongs to another user of the container. */
+	/*
+	 * unlink() may fail because another user of the container owns the
+	 * file; the old policy then stays.
+	 */
 	if (unlink(files->policy))
 		return 0;
 	gkl_policy_close(group->policy);

@@ -52,8 +52,9 @@ static inline bool commit_op(struct op *op, int64_t delta, uint64_t limit)
 
 	op->delta = delta;
 	/*
-	 * A process may still be burying the slot's previous owner. From here
-	 * on it sees from the number that `op` is not its own operation.
+	 * Another process may still be burying the slot's previous owner. Once
+	 * it sees this new number, it knows that `op` is no longer the
+	 * operation that it wrote.
 	 */
 	__atomic_store_n(&a->op.high, number, __ATOMIC_RELAXED);
 	__atomic_store_n(&a->op.low, (uint64_t)delta, __ATOMIC_RELEASE);

@@ -92,7 +92,7 @@ void gkl_exports_sum(const struct gkl_ledger_file *f, union gkl_wide life,
 		     struct gkl_holds *holds, uint64_t ret_bytes[GKL_DEVICES]);
 void gkl_exports_free(struct gkl_ledger_file *f, union gkl_wide life);
 
-/* Buries what this process held before its exec. */
+/* Gives back what this process held before it called exec. */
 void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self);
 
 /*

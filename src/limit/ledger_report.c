@@ -17,7 +17,10 @@ static void bury_now_and_then(const struct gkl_ledger *ledger)
 	uint64_t last = atomic_load_explicit(&ledger->file->looked_ns,
 					     memory_order_relaxed);
 
-	/* A time ahead of the clock comes from another time namespace. */
+	/*
+	 * If `last` is in the future, it comes from another time namespace: the
+	 * unsigned difference is huge, and dead owners are buried.
+	 */
 	if (gk_clock_ns(CLOCK_MONOTONIC_COARSE) - last > LOOK_EVERY_NS)
 		gkl_ledger_bury(ledger);
 }
@@ -117,7 +120,7 @@ static void tell_exported(struct gkl_process *p, unsigned d)
 	p->kinds[d][GKL_EXPORTED] = p->held[d];
 }
 
-/* False: the slot is free, or another process has taken it since. */
+/* False: the slot is free, or its owner changed while it was being read. */
 static bool read_process(const struct gkl_ledger_file *f, unsigned slot,
 			 struct gkl_process *ret)
 {

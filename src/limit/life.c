@@ -37,7 +37,10 @@ int gkl_life_self(union gkl_wide *ret_life)
 
 	if (gk_pidstat_self(&st) || stat("/proc/self/ns/pid", &ns))
 		return GK_ERR_NOT_SUPPORTED;
-	/* In another namespace's /proc our pid belongs to another process. */
+	/*
+	 * If /proc belongs to another pid namespace, our pid means another
+	 * process there.
+	 */
 	if (st.pid != getpid() || !st.start)
 		return GK_ERR_NOT_SUPPORTED;
 	ret_life->high = st.start << 23 | (uint64_t)(uint32_t)st.pid << 1 | 1;

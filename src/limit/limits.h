@@ -18,7 +18,7 @@ enum {
 enum gkl_kind {
 	GKL_CONTEXT, /* the context itself */
 	GKL_MODULE,  /* code and its variables */
-	GKL_DATA,    /* cuMemAlloc and its like */
+	GKL_DATA,    /* cuMemAlloc() and similar calls */
 	GKL_ARRAY,   /* arrays and mipmapped arrays */
 	GKL_MANAGED,
 	GKL_VIRTUAL, /* cuMemCreate */

@@ -21,8 +21,8 @@ enum { COUNT_BITS = 20 };
 #define COUNT_MASK ((1ULL << COUNT_BITS) - 1)
 
 /*
- * Launches on devices that belong together proceed within this time of each
- * other.
+ * Launches of one bout (pace.h) on different devices begin at most this time
+ * apart.
  */
 #define APART_US 1000ULL
 

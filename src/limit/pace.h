@@ -29,14 +29,15 @@ bool gkl_pace_is_overdue(const struct gkl_share *share, uint64_t now_ns,
 			 uint64_t slack_ns);
 
 /*
- * Devices that belong together proceed within a millisecond of each other. Each
- * time they do so, a bout begins, in which each device counts its launches. So
- * the counts show which device is behind. gkl_pace_open() begins a bout now,
- * unless a bout has begun since since_ns. gkl_pace_step() counts a launch on
- * device `mine` in the latest bout of all shares. gkl_pace_behind() compares
- * `mine` with the other devices that have unfinished launches: it finds the one
- * with the most launches in the latest bout, and returns how many launches
- * `mine` is behind.
+ * Devices whose kernels wait for each other launch together, within a
+ * millisecond. Each time they do so, a new bout begins. In a bout every device
+ * counts its launches, so the counts show which device is behind.
+ *
+ * gkl_pace_open() begins a bout now, unless a bout has begun since since_ns.
+ * gkl_pace_step() counts a launch on device `mine` in the latest bout.
+ * gkl_pace_behind() returns how many launches `mine` is behind the device that
+ * has the most launches in the latest bout, of all devices with unfinished
+ * launches.
  */
 void gkl_pace_open(struct gkl_share *const share[], unsigned int count,
 		   unsigned int mine, uint64_t since_ns, uint64_t now_ns);

@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct gkl_policy_page) <= PAGE, "one page");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "the low half of the sequence word is its first half");
 
-/* Private memory behind the mapped page, of this process alone. */
+/* This process's private data, mapped directly after the page. */
 struct mapping {
 	int fd;              /* a writer's descriptor, or -1 */
 	atomic_bool damaged; /* the file was truncated */

@@ -34,7 +34,7 @@ struct gkl_policy {
 	uint64_t rule;          /* enum gkl_rule */
 	uint64_t priority;      /* 0 is served first; HAMi uses 0 and 1 */
 	uint64_t suspended;     /* launches and allocations wait */
-	uint64_t contexts_free; /* contexts do not count as memory */
+	uint64_t contexts_free; /* the memory of contexts is not counted */
 	/* Memory that does not fit on the GPU becomes managed memory. */
 	uint64_t oversubscribe;
 	uint64_t oom_killer; /* kills a process that is refused memory */

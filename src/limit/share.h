@@ -67,8 +67,8 @@ struct gkl_share {
 	/* How long the last launches waited: see gkl_share_meet(). */
 	_Atomic uint64_t wait[GKL_SHARE_WAITS];
 	/*
-	 * bond[d], for a device d above this one's number: whether kernels of
-	 * the two devices wait for each other (see share.c).
+	 * bond[d], for a device d whose number is higher than this device's:
+	 * whether kernels of the two devices wait for each other (see share.c).
 	 */
 	_Atomic uint64_t bond[GKL_SHARE_PARTNERS];
 	/*

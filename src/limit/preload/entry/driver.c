@@ -37,7 +37,10 @@ static const char nvml_names[] =
 #undef NVML
     ;
 
-/* The arguments with which cuGetProcAddress() returns the function of a row. */
+/*
+ * How the symbol treats stream 0: as the legacy default stream, or as the
+ * calling thread's own (in symbols ending in _ptds or _ptsz).
+ */
 enum stream_kind { LEGACY, PTDS, PTSZ };
 
 static const struct {
@@ -71,9 +74,10 @@ static void *real_function(enum hook hook)
 }
 
 /*
- * Hooks by the address of the function that they replace, in open addressing.
- * An entry is 0 or hook + 1. other_address: the address that cuGetProcAddress()
- * gives for a function, if it differs from the exported one.
+ * A hash table with open addressing. It maps the address of a driver's function
+ * to the hook that replaces the function; an entry is 0 or hook + 1.
+ * other_address: the address that cuGetProcAddress() gives for a function, if
+ * it differs from the exported one.
  */
 enum { SLOTS = 1024 };
 static _Atomic uint16_t slots[SLOTS];
@@ -225,7 +229,10 @@ static struct library *find_library(const void *address)
 	return object_is(&object, nvml.soname) ? &nvml : NULL;
 }
 
-/* The first driver's function of that name; NULL: none. */
+/*
+ * The function of that name in the driver's library that was loaded first;
+ * NULL: it has none.
+ */
 static void *find_first(const struct library *library, const char *name)
 {
 	void **function = list_functions(library);

@@ -12,7 +12,10 @@
 
 #include <stdbool.h>
 
-/* A pointer for each row; NULL: this driver lacks the function. */
+/*
+ * A pointer for each row of cuda_symbols.def; NULL: this driver lacks the
+ * function.
+ */
 struct driver_cuda {
 #define CUDA_SYMBOL(symbol, ...) __typeof__(symbol) *symbol;
 #include "abi/cuda/cuda_symbols.def"
@@ -43,9 +46,9 @@ extern struct driver_nvml driver_nvml;
 #define REAL_NVML(function) driver_nvml.function
 
 /*
- * The hook for the function at an address; HOOKS: none. A driver may export one
- * function under two names; in that case, the hook whose name begins with
- * `name`.
+ * The hook for the driver's function at an address; HOOKS if there is none. A
+ * driver may export one function under two names, which have two hooks: then
+ * the hook whose name begins with `name` is returned.
  */
 enum hook driver_find_hook(const void *address, const char *name);
 

@@ -33,8 +33,8 @@ uint64_t blocks_add(struct blocks *b, uint64_t address, uint64_t bytes,
 
 /*
  * Removes a piece. Returns the total size of its blocks that are free now.
- * *ret_old: how much of that size is in blocks that pieces filled only partly
- * and that were in use before `since`.
+ * *ret_old: the part of that size in partly filled blocks that have been in use
+ * since before `since`.
  */
 uint64_t blocks_remove(struct blocks *b, uint64_t address, uint64_t bytes,
 		       uint32_t since, uint64_t *ret_old);

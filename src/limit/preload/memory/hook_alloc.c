@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_alloc.c - hooks of cuMemAlloc and its like, and of cuMemFree. If the
- * operator allows oversubscription, memory within the limit that does not fit
- * on the GPU becomes managed memory, which a driver keeps on the host.
+ * hook_alloc.c - hooks of cuMemAlloc() and similar calls, and of cuMemFree().
+ * If the operator allows oversubscription, memory within the limit that does
+ * not fit on the GPU becomes managed memory, which a driver keeps on the host.
  */
 #include "limit/preload/memory/hook.h"
 

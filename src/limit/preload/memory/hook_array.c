@@ -17,7 +17,7 @@ static uint64_t bytes_of_format(CUarray_format format)
 	if (format == CU_AD_FORMAT_UNSIGNED_INT16 ||
 	    format == CU_AD_FORMAT_SIGNED_INT16 || format == CU_AD_FORMAT_HALF)
 		return 2;
-	return 4; /* compressed formats have fewer */
+	return 4; /* bytes; compressed formats need fewer */
 }
 
 static uint64_t round_to(uint64_t n, uint64_t step)
@@ -72,7 +72,7 @@ static uint64_t size_levels(CUDA_ARRAY3D_DESCRIPTOR d, unsigned levels)
 static uint64_t most_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
 {
 	if (d->Flags & (CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_SPARSE))
-		return 0; /* the program maps memory of its own */
+		return 0; /* no memory yet: the program maps its own later */
 	return piece_most(size_levels(*d, levels ? levels : 1));
 }
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 /*
- * After a load, this many measurements look for code that is loaded at its
- * first use.
+ * The driver may load code only when it is first used. So this many
+ * measurements after a load look for memory that such code takes.
  */
 #define LOOKS 4
 
@@ -90,8 +90,8 @@ LOAD(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin),
 /* ---- libraries, which each context loads at their first use ---- */
 
 /*
- * In a library's row, `bytes` is the lower and `owner` the upper bound of its
- * size.
+ * In a row of `uses` that describes a library, `bytes` is the lower bound and
+ * `owner` the upper bound of the library's size.
  */
 static void note_library(CUlibrary library, struct code_size size)
 {

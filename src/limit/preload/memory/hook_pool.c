@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_pool.c - hooks of stream-ordered memory: cuMemAllocAsync and its like,
- * cuMemFreeAsync, and calls that change pools.
+ * hook_pool.c - hooks of stream-ordered memory: cuMemAllocAsync() and similar
+ * calls, cuMemFreeAsync(), and calls that change pools.
  */
 #include "limit/preload/memory/hook.h"
 #include "limit/preload/memory/sharing.h"
 
 /*
  * After this many measurements, the driver is assumed to have given back memory
- * freed in stream order.
+ * that was freed by cuMemFreeAsync().
  */
 #define LOOKS 16
 
@@ -143,8 +143,8 @@ CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize,
 /* ---- freeing ---- */
 
 /*
- * Accounts for a piece freed in stream order. It is not free yet: the driver
- * keeps it until the stream reaches this point.
+ * Accounts for a piece that was passed to cuMemFreeAsync(). The driver keeps it
+ * until the stream reaches the call.
  */
 static void leave_piece(const struct table_row *row)
 {

@@ -86,8 +86,8 @@ bool memory_measure(int device, enum gkl_kind kind);
 
 /*
  * Measures, and settles pools, if that is due. Called when the driver gives
- * back memory freed in stream order, and before usage is reported. Costs one
- * load if nothing is due.
+ * back memory that was freed by cuMemFreeAsync(), and before usage is reported.
+ * Costs one load if nothing is due.
  */
 void memory_refresh(int device);
 void memory_refresh_all(void);
@@ -115,8 +115,8 @@ CUresult memory_graph_begin(CUgraphExec exec, struct memory_graph *ret_graph);
 void memory_graph_end(struct memory_graph *graph);
 
 /*
- * The number of measurements so far. Blocks taken before the last one may be
- * shared with measured memory.
+ * The number of measurements so far. Blocks taken before the last measurement
+ * may be shared with measured memory.
  */
 uint32_t memory_epoch(void);
 

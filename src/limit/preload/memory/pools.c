@@ -209,7 +209,10 @@ void pools_trim(int device)
 	memory_leave();
 }
 
-/* A destroyed pool keeps its pieces: their memory is measured. */
+/*
+ * The memory of a destroyed pool is measured, because the driver no longer
+ * reports it while pieces of the pool are still in use.
+ */
 void pool_piece_gone(const struct table_row *row)
 {
 	struct table_row pool;

@@ -20,7 +20,7 @@ static struct {
 
 _Atomic int32_t mirror_launched = INT32_MIN;
 
-/* A child has no bytes and no slot of its own yet, and has launched nothing. */
+/* A forked child has no bytes, no slot and no launches of its own yet. */
 static void forget_parent(void)
 {
 	memset(&own.bytes, 0, sizeof own.bytes);

@@ -26,7 +26,7 @@ struct list {
 	bool compute; /* contains all processes that hold memory */
 };
 
-/* Drivers 535.43 to 535.86 wrote longer records in the lists _v3. */
+/* Drivers 535.43 to 535.86 wrote longer records in the _v3 lists. */
 static size_t length_v3(void)
 {
 	char version[NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook_wait.c - hooks of calls that wait for streams: afterwards the driver has
- * given back what was freed in stream order, and measured work has ended.
+ * hook_wait.c - hooks of calls that wait for streams. After such a call, memory
+ * freed by cuMemFreeAsync() has been given back to the driver, and measured
+ * work has ended.
  */
 #include "limit/preload/memory/hook.h"
 #include "limit/preload/time/throttle.h"

@@ -71,7 +71,10 @@ LAUNCHES(cuLaunchCooperativeKernel, f, THREADS, hStream,
 	 (f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
 	  sharedMemBytes, hStream, kernelParams))
 
-/* For a missing configuration, to which the driver answers with an error. */
+/*
+ * Used instead of a NULL configuration, for which the driver will return an
+ * error.
+ */
 static const CUlaunchConfig no_config;
 
 static inline const CUlaunchConfig *config_of(const CUlaunchConfig *config)

@@ -94,7 +94,8 @@ static void *watch_busy(void *arg)
 }
 
 /*
- * Before glibc 2.34 it is in libpthread, which not every limited program needs.
+ * Before glibc 2.34 pthread_create() is in libpthread, which not every limited
+ * program loads.
  */
 #pragma weak pthread_create
 

@@ -16,7 +16,8 @@ unsigned partners_meet(const struct quota *q, uint64_t begin_ns,
 		       uint64_t end_ns, uint64_t least_ns);
 
 /*
- * How long, in clock time, until all partners of a device have saved saved_ns.
+ * Returns after how much clock time all partners of the device have saved at
+ * least `saved_ns`.
  */
 uint64_t partners_wait(const struct quota *q, uint64_t saved_ns);
 
