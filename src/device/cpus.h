@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 /*
- * Counts the processors with a set that has room for `most`; 0: the kernel
- * needs a larger set.
+ * Counts the processors, using a set with space for `most` of them. Returns 0
+ * if the kernel needs a larger set.
  */
 static inline int gk_cpus_of(int most)
 {

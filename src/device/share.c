@@ -347,7 +347,7 @@ int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
 	return 0;
 }
 
-/* Returns true if it cannot be determined whether the memory is in use. */
+/* Also returns true if it cannot be determined whether the memory is in use. */
 bool gkf_share_in_use(unsigned device, uint32_t row)
 {
 	const struct arena *a = device_arena(device);

@@ -115,7 +115,9 @@ GKF_API int gkf_share_open(struct gkf_machine *m,
 			   enum gkf_share_kind kind, int *ret_fd,
 			   struct gkf_share_about *ret_about);
 
-/* Does the same with a descriptor received from another process. */
+/*
+ * Like gkf_share_open(), but with a descriptor received from another process.
+ */
 GKF_API int gkf_share_received(struct gkf_machine *m, int fd,
 			       enum gkf_share_kind kind,
 			       struct gkf_share_about *ret_about);

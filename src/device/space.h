@@ -65,8 +65,8 @@ struct gkf_extent {
 GKF_API void gkf_space_prepare(void);
 
 /*
- * Makes a device's memory usable. Allocations are charged to the slot, which
- * this process has on the device. May be called repeatedly; each call needs a
+ * Makes a device's memory usable. `slot` is this process's slot on the device;
+ * allocations are charged to it. May be called repeatedly; each call needs a
  * gkf_space_close(). If not all addresses can be reserved (RLIMIT_AS), the
  * device has less memory, and the log says so; GK_ERR_NOMEM if not even a small
  * part can be reserved. The last close refunds all charged bytes; those that
@@ -134,8 +134,9 @@ GKF_API bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent);
 GKF_API void *gkf_space_view(uint64_t address, uint64_t size);
 
 /*
- * Does the same, but returns an extent. If the range spans several adjacent
- * stretches, the extent has the properties of the first and the length of all.
+ * Like gkf_space_view(), but returns an extent. If the range spans several
+ * adjacent stretches, the extent has the properties of the first and the length
+ * of all.
  */
 GKF_API bool gkf_space_find_all(uint64_t address, uint64_t size,
 				struct gkf_extent *ret_extent);
