@@ -55,7 +55,7 @@ enum gk_refusal {
 struct gk_selectable {
 	unsigned device; /* position in devices */
 	enum gk_refusal why;
-	unsigned missed;            /* missed within the tolerance */
+	unsigned missed; /* constraints missed within the tolerance */
 	struct gk_value free, used; /* bytes, after applying free_users */
 };
 

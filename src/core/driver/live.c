@@ -28,8 +28,10 @@ void gk_live_free(gk_live_slot *slots, size_t count)
 	free(slots);
 }
 
-/* Returns the state of a GPU, and makes it at the first question; NULL: out of
- * memory. The caller owns the GPU's question. */
+/*
+ * Returns the state of a GPU, creating it for the first question; NULL: out of
+ * memory. The caller owns the GPU's question.
+ */
 static struct gk_live *ensure_live(gk_live_slot *slot)
 {
 	struct gk_live *live = *slot;

@@ -28,8 +28,8 @@ struct gk_nvml {
 	void *library;
 	char driver_version[GK_NAME_MAX]; /* empty if unknown */
 	char nvml_version[GK_NAME_MAX];
-	int cuda_version;        /* 13000 = 13.0, 0 if unknown */
-	atomic_bool more;        /* gk_nvml_more() has looked them up */
+	int cuda_version; /* 13000 = 13.0, 0 if unknown */
+	atomic_bool more; /* gk_nvml_more() has looked up its functions */
 	pthread_mutex_t looking; /* held during gk_nvml_more() */
 	atomic_uint uses;
 #define NVML(symbol, major, minor, core, ...)                                  \

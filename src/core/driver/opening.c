@@ -153,8 +153,10 @@ static int start_opening(const char *path, struct opening **ret_opening)
 	return 0;
 }
 
-/* Frees a failure that says nothing about the driver any more. Returns whether
- * it was one. The caller holds state.lock. */
+/*
+ * Frees an attempt that failed so long ago that the driver must be tried again.
+ * Returns whether it was freed. The caller holds state.lock.
+ */
 static bool drop_failure(struct opening *o)
 {
 	GK_ASSERT(gk_lock_held(&state.lock));

@@ -17,8 +17,7 @@ struct gk_detail *gk_detail_new_copy(const struct gk_detail *detail)
 	return copy;
 }
 
-/* Returns NULL if there are no items, because malloc(0) may also return NULL.
- * */
+/* Returns NULL if there are no items; malloc(0) may do so, too. */
 static void *copy_items(const void *items, size_t count, size_t size)
 {
 	void *copy = count ? malloc(count * size) : NULL;

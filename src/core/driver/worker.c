@@ -38,7 +38,7 @@ struct gk_worker {
 	bool guest; /* the sweep is reading this GPU now */
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
-	struct gk_past *past; /* read, but not handed over yet */
+	struct gk_past *past; /* samples for gk_worker_take_past() */
 	size_t device_cap, listed_cap;
 };
 
@@ -102,8 +102,7 @@ static void tell_news(struct gk_worker *w, int tier)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Returns the tiers that are due, and sets the next time of each after `now`.
- * */
+/* Returns the tiers that are due, and sets each one's next time after `now`. */
 static unsigned take_due(struct gk_worker *w, uint64_t now)
 {
 	unsigned tiers = 0;

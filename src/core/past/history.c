@@ -21,7 +21,7 @@
  * devices come and go, and each has a new UUID. */
 #define DEVICES_KEPT 64
 
-/* The number of successive frames without a new reading that leave no gap. */
+/* Up to this many successive frames without a new reading leave no gap. */
 #define LATE_MAX 1
 
 /*

@@ -47,7 +47,7 @@ static nvmlReturn_t read_margin(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
-/* Drivers before 535 call them "throttle reasons". */
+/* Drivers before 535 call the event reasons "throttle reasons". */
 static nvmlReturn_t read_supported_reasons(const struct gk_nvml *nvml,
 					   nvmlDevice_t dev,
 					   int64_t out[GK_ROW_VALUES])

@@ -245,10 +245,10 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 	instance = unit->dev.gpu_instance;
 	compute = unit->dev.compute_instance;
 	*unit = *known;
-	/* *unit owns their memory now */
+	/* the memory of `util` and `gpm` now belongs to *unit */
 	known->util = (struct gk_util){0};
 	known->gpm = (struct gk_gpm){0};
-	/* The driver may have refused them before. */
+	/* The driver may have refused to give the ids when `known` was read. */
 	if (unit->dev.gpu_instance < 0)
 		unit->dev.gpu_instance = instance;
 	if (unit->dev.compute_instance < 0)
