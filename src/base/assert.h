@@ -68,8 +68,8 @@ static inline bool gk_lock_held(const pthread_mutex_t *lock)
 }
 
 /*
- * The same for a read-write lock. If it is locked for reading, the result is
- * true, because any reader may be the caller.
+ * Like gk_lock_held(), but for a read-write lock. If it is locked for reading,
+ * the result is true, because any reader may be the caller.
  */
 static inline bool gk_rwlock_held(const pthread_rwlock_t *lock)
 {

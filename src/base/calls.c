@@ -28,8 +28,9 @@ static bool close_listed(unsigned first)
 
 bool gk_descriptors_close(unsigned first, bool apart)
 {
-	/* A container's filter of system calls may refuse this call with any
-	 * error. */
+	/*
+	 * A container's seccomp filter may make this call fail with any error.
+	 */
 	if (!syscall(SYS_close_range, first, ~0U,
 		     apart ? CLOSE_RANGE_UNSHARE : 0))
 		return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls.h - system calls for which older C libraries (down to glibc 2.17) have
- * no function. They are made directly, and fail with errno as usual. A kernel
- * that lacks one fails with ENOSYS.
+ * no function. They are made directly and set errno as usual. If the kernel
+ * lacks a call, errno is ENOSYS.
  */
 #ifndef GK_BASE_CALLS_H
 #define GK_BASE_CALLS_H

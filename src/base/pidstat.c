@@ -30,7 +30,7 @@ enum {
 };
 
 /*
- * Reads a number and moves *p behind it; false: there is none. strtoull() would
+ * Reads a number and moves *p past it; false: there is none. strtoull() would
  * take most of the time of reading a process.
  */
 static bool take_number(const char **p, uint64_t *ret_value)
