@@ -19,7 +19,9 @@ struct gkf_wave {
 	uint32_t seed;
 	/* Number of the scenario's load, counted from 1; 0: none. */
 	uint32_t load;
-	/* GPUs that the load is on; from 2 on it talks over NVLink. */
+	/*
+	 * number of GPUs that the load runs on; on two or more it uses NVLink
+	 */
 	uint32_t gpus;
 	uint64_t period_ns;
 	uint64_t start_bin; /* bin in which the process attached */

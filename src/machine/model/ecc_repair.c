@@ -187,7 +187,11 @@ static unsigned bank_kind(unsigned used)
 	return kinds[used > SPARES ? SPARES : used];
 }
 
-/* Moves the bank of the last of `count` used rows to the kind it has now. */
+/*
+ * Called for each used row in turn; `bank` has the banks of the rows so far.
+ * The bank of the last one has one spare row less than counted before: counts
+ * it again.
+ */
 static void count_bank(struct gkf_ecc_rows *rows, const uint16_t *bank,
 		       unsigned count)
 {
@@ -199,7 +203,7 @@ static void count_bank(struct gkf_ecc_rows *rows, const uint16_t *bank,
 	rows->banks[bank_kind(used)]++;
 }
 
-/* Few boards have used rows, so no bank is visited that has none. */
+/* Visits only used rows, of which most boards have none. */
 bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
 		  struct gkf_ecc_rows *ret_rows)
 {

@@ -55,10 +55,12 @@ static int64_t draw_at(uint64_t seed, enum draw draw, uint64_t at, int64_t most)
 }
 
 /*
- * A drift changes linearly over each DRIFT_BINS bins. Where it begins and ends
- * there, it is the difference of two draws, so that its sum over any number of
- * bins follows from few draws, and stays near 0. Returns that sum over all bins
- * before `bin`, times DRIFT_BINS, plus a constant.
+ * The drift changes linearly within each period of DRIFT_BINS bins. At the
+ * beginning of a period it is the difference of two draws: that of this period
+ * and that of the previous one. Such differences cancel out when they are
+ * summed, so the sum of the drift over any number of bins follows from a few
+ * draws and stays near 0. Returns the sum over all bins before `bin`, times
+ * DRIFT_BINS, plus a constant.
  */
 static int64_t drift_sum(uint64_t seed, enum draw draw, uint64_t bin,
 			 int64_t most)
@@ -124,8 +126,8 @@ void gkf_life_spread(struct gkf_profile *p, uint64_t seed)
 }
 
 /*
- * The figures that wander, unless they are set or forced, and the sums that
- * they add to: `per_s` units of the sum for each unit of the figure and second.
+ * The figures that wander, unless they are set or forced. A figure of 1 adds
+ * `per_s` to its sum in each second.
  */
 static const struct wandering {
 	enum gkf_value value;

@@ -31,14 +31,15 @@ void gkf_life_wander(struct gkf_machine *m, unsigned device,
 		     struct gkf_state *state);
 
 /*
- * Adds what the figures wandered to the sums of energy and traffic, in the bins
- * after that of an earlier state, whose number of bins is `before`.
+ * Adds the drift of the figures to the sums of energy and traffic, for the bins
+ * after an earlier state; `before` is that state's number of bins.
  */
 void gkf_life_add(struct gkf_machine *m, unsigned device, uint64_t before,
 		  struct gkf_state *state);
 
 /*
- * A board's outgoing PCIe traffic, permille of the incoming; a twin's is half.
+ * A board's outgoing PCIe traffic, in permille of its incoming traffic; 500 for
+ * a twin.
  */
 uint32_t gkf_life_pcie_out(uint64_t seed);
 

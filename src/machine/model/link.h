@@ -39,7 +39,9 @@ GKF_API unsigned gkf_link_mbps(const struct gkf_machine *m, unsigned device,
 /* nvmlNvlinkVersion_t of the board's links; 0: the board has no links. */
 GKF_API unsigned gkf_link_version(const struct gkf_machine *m, unsigned device);
 
-/* The other end of a link, which may be down. */
+/*
+ * The device or switch at the far end of a link, whether the link is up or not.
+ */
 GKF_API struct gkf_link_end gkf_link_end(const struct gkf_machine *m,
 					 unsigned device, unsigned link);
 

@@ -22,7 +22,10 @@ enum {
 /* The memory's part of the power at rest, if the profile does not give it. */
 #define MEMORY_REST_PERMILLE 600
 
-/* The clock counts as at most this many times the clock at load. */
+/*
+ * In the power formula, clocks are limited to this many times the clock at
+ * load.
+ */
 #define CLOCK_RATIO_MAX 8
 
 static int64_t limit_mhz(int64_t mhz, int64_t most)

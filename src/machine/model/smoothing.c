@@ -76,7 +76,7 @@ int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
  */
 #define FLOOR_BINS_MAX (9 * GKF_BINS_PER_S)
 
-/* Only boards with NVLink 5 have power smoothing: B200 and its kin. */
+/* Only boards with NVLink 5, such as the B200, have power smoothing. */
 static bool is_on(const struct gkf_machine *m, unsigned device,
 		  const int64_t *set)
 {

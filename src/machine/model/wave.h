@@ -46,7 +46,8 @@ uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 /*
  * For what part of a bin, permille, a process uses the video engines, given its
  * shares. It uses them while its kernels run; if it runs no kernels, as a
- * transcoder does, it uses them for the whole bin. The process is present.
+ * transcoder does, it uses them for the whole bin. The process must be present
+ * in the bin.
  */
 static inline uint32_t gkf_wave_video(const struct gkf_wave *wave,
 				      uint32_t busy_permille)

@@ -9,10 +9,10 @@
 struct gkf_board_name {
 	char uuid[48];   /* empty: made from the seed */
 	char serial[32]; /* empty: the board has none */
-	/* false: the PCI address follows from the board's number. */
+	/* If false, the PCI address is derived from the board's number. */
 	bool has_place;
 	uint32_t pci_domain, pci_bus, pci_device;
-	int minor; /* negative: the board's number */
+	int minor; /* if negative, the board's number is used */
 };
 
 #endif

@@ -23,10 +23,15 @@
 /* How old a copy may get. */
 #define FOLLOW_NS (125 * GK_NS_PER_MS)
 
-/* A launcher that has not been seen for so long is dead or stopped. */
+/*
+ * A launcher that has not updated the machine for this long is dead or stopped.
+ */
 #define KEPT_NS (2 * GK_NS_PER_S)
 
-/* Reads of a state that its owner is changing; honest owners need one. */
+/*
+ * How often to read a state that its owner keeps changing; usually one read is
+ * enough.
+ */
 #define READS_MAX 100
 
 static bool is_kept(uint64_t kept_ns)
@@ -44,8 +49,8 @@ bool gkf_machine_keep(struct gkf_machine *m)
 }
 
 /*
- * The time up to which a copy is to be computed: that of its states while they
- * are kept, else the clock's. It never goes back.
+ * The machine time that a copy shows: that of the owner's states while a
+ * launcher keeps them up to date, else that of the clock. It never goes back.
  */
 static uint64_t time_to_show(const struct gkf_machine *m)
 {
@@ -84,7 +89,10 @@ void gkf_copy_follow(struct gkf_machine *m, int fd)
 	m->followed_ns = gk_mono_ns();
 }
 
-/* Like gk_pair_read(), but an owner cannot keep this from returning. */
+/*
+ * Like gk_pair_read(), but gives up after READS_MAX reads, so that an owner
+ * cannot keep it from returning.
+ */
 static void read_source(const _Atomic uint64_t *seq, const void *copies,
 			void *ret, size_t size)
 {
@@ -100,9 +108,10 @@ static void read_source(const _Atomic uint64_t *seq, const void *copies,
 }
 
 /*
- * Copies the state of a device. Where the copy's sums are ahead, they stand
- * still until those of the owner have reached them: the owner may know of
- * processes that have ended since. Returns false if the whole state is ahead.
+ * Copies the state of a device. If a sum is lower in the owner's state than in
+ * the copy, the copy keeps its sum until the owner's has caught up. The owner's
+ * may be lower because only the owner knows that a process has ended. Returns
+ * false if the whole state of the copy is ahead.
  */
 static bool copy_state(struct gkf_device *to, const struct gkf_device *from)
 {
@@ -133,8 +142,8 @@ static void copy_bytes(struct gkf_machine *m, size_t from, size_t to)
 }
 
 /*
- * Leaves a device alone that the copy itself has computed further: without a
- * launcher, it goes on from there.
+ * Does not copy a device if the copy itself has computed it further than the
+ * owner: without a launcher, the copy goes on from there.
  */
 static void copy_device(struct gkf_machine *m, unsigned i)
 {
@@ -157,7 +166,9 @@ static void copy_source(struct gkf_machine *m)
 	copy_bytes(m, offsetof(struct gkf_file, board), m->size);
 }
 
-/* Whether the copy is as new as what its launcher has computed. */
+/*
+ * Whether the copy already has the latest state that the launcher has computed.
+ */
 static bool is_up_to_date(const struct gkf_machine *m)
 {
 	const struct gkf_file *source = m->source;
@@ -167,8 +178,8 @@ static bool is_up_to_date(const struct gkf_machine *m)
 }
 
 /*
- * Other threads may read the copy during this: they find what they would find
- * in the file itself. Threads that compute hold the lock.
+ * Other threads may read the copy while it is being updated: they see what they
+ * would see in the file itself. Threads that compute the state hold the lock.
  */
 void gkf_machine_follow(struct gkf_machine *m)
 {

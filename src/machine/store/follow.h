@@ -3,9 +3,10 @@
  * follow.h - copies of machines that their owners share, and what the owner's
  * launcher does for them.
  *
- * While a launcher keeps a machine, its copies show the state that it has
- * computed, and compute nothing themselves: so all readers see the same, and no
- * counter falls. Without a launcher they compute like any other process.
+ * While a launcher keeps a machine up to date, copies show the state that the
+ * launcher has computed, and compute nothing themselves: so all readers see the
+ * same, and no counter falls. Without a launcher, copies compute the state like
+ * any other process.
  */
 #ifndef GKF_FOLLOW_H
 #define GKF_FOLLOW_H

@@ -83,8 +83,8 @@ static void rename_board(struct gkf_board *board,
 }
 
 /*
- * What captures of other branches than that of the profile tell. A profile with
- * another value than ours has its own.
+ * Figures from captures of driver branches other than that of the profile's
+ * capture. They apply only while the profile's own figure is `ours`.
  */
 static const struct {
 	int64_t device, ours;
@@ -96,7 +96,10 @@ static const struct {
 #undef RESERVED
 };
 
-/* The memory that a driver of the branch `major` keeps of a board. */
+/*
+ * The memory in MiB that a driver of the branch `major` reserves for itself:
+ * the figure in reserve.def or, if there is none, the profile's.
+ */
 static int64_t reserved_mib(const struct gkf_profile *profile, unsigned major)
 {
 	for (size_t i = 0; i < sizeof reserves / sizeof *reserves; i++)

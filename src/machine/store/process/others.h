@@ -19,7 +19,7 @@ struct gkf_others {
 	struct gkf_other {
 		uint64_t pid_ns; /* 0: could not be read */
 		int32_t pid;     /* pid in that namespace */
-		int32_t seen;    /* pid in ours */
+		int32_t seen;    /* pid in our namespace */
 	} * at;
 	size_t count, cap;
 };
