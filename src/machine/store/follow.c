@@ -148,8 +148,8 @@ static void copy_bytes(struct gkf_machine *m, size_t from, size_t to)
 static void copy_device(struct gkf_machine *m, unsigned i)
 {
 	const struct gkf_file *from = m->source;
-	size_t at = offsetof(struct gkf_file, device) +
-		    i * sizeof from->device[0];
+	size_t at =
+	    offsetof(struct gkf_file, device) + i * sizeof from->device[0];
 
 	if (!copy_state(&m->file->device[i], &from->device[i]))
 		return;
