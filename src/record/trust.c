@@ -17,7 +17,7 @@
 #define PROC_MAGIC 0x9fa0 /* PROC_SUPER_MAGIC of linux/magic.h */
 #define LINKS_MAX  40     /* the same limit as the kernel's */
 
-/* The state of following a path. */
+/* The state while a path is being followed. */
 struct walk {
 	struct gk_spot *spot;
 	char rest[2 * PATH_MAX]; /* the rest of the path */
