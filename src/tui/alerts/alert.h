@@ -176,8 +176,8 @@ uint64_t tui_alert_event_lasted(const struct tui_alert_event *event,
 				uint64_t at_ns);
 
 /*
- * Converts a duration to the unit of a kind's values. Returns -1 if these are
- * no durations.
+ * Converts a duration to the unit of a kind's values. Returns -1 if the kind's
+ * values are not durations.
  */
 int64_t tui_alert_value_after(enum tui_alert_kind kind, uint64_t ns);
 

@@ -150,7 +150,7 @@ struct tui_metrics {
 	pid_t pid;
 	uint64_t start_ticks;
 	char uuid[GK_NAME_MAX]; /* UUID of the device */
-	char gpu[GK_NAME_MAX];  /* its label */
+	char gpu[GK_NAME_MAX];  /* label of the device */
 	char user[GK_NAME_MAX];
 	char command[512];
 	float gpu_total, host_total; /* total memory in MiB; 0: unknown */

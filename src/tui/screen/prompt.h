@@ -52,7 +52,7 @@ struct tui_prompt {
 	} past[PROMPT_PASTS];
 };
 
-/* Opens a prompt with an initial text. The label ends with a blank. */
+/* Opens a prompt with an initial text. `label` must end with a blank. */
 void tui_prompt_open(struct tui *t, const struct tui_prompt_kind *kind,
 		     const char *label, const char *text);
 
