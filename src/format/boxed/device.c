@@ -58,7 +58,7 @@ static void cell_start(const struct gk_box_table *t, enum gk_color color)
 	gk_color_start(t->box->out, t->box->o->color, color);
 }
 
-/* Ends the last cell and starts the next one. */
+/* Ends the current cell and starts the next one. */
 static void cell_next(const struct gk_box_table *t, enum gk_color color)
 {
 	gk_color_end(t->box->out, t->box->o->color, color);

@@ -26,7 +26,10 @@ struct gk_texts {
 
 void gk_texts_fill(struct gk_texts *x, const struct gk_device *d);
 
-/* Format "12.50MiB" and "68W", or "N/A". dst must have GK_UNITS_MAX bytes. */
+/*
+ * Format a size ("12.50MiB") and a power ("68W"); an absent value becomes
+ * "N/A". dst must have GK_UNITS_MAX bytes.
+ */
 const char *gk_size_or_na(char *dst, struct gk_value value);
 const char *gk_watts_or_na(char *dst, struct gk_value value);
 

@@ -530,7 +530,7 @@ static void tell_rows(const struct gk_snapshot *snap, const struct row *rows,
 	}
 }
 
-/* The root's elements after those about the machine. */
+/* The child elements of the root that follow those about the machine. */
 static const struct gk_smi_log_element of_root[] = {
     {1, "attached_gpus", false, false, 0, NULL},
     {1, "error_string", false, false, '?', NULL},

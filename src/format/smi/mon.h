@@ -18,7 +18,7 @@ struct gk_smi_mon {
 	unsigned gpm[GK_SMI_GPM_MAX]; /* ids of --gpm-metrics, in this order */
 	size_t gpm_count;
 	bool csv;
-	/* omit the first line, omit the second line */
+	/* no_titles omits the first line, no_units the second line */
 	bool no_titles, no_units;
 };
 

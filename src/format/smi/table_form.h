@@ -9,7 +9,7 @@
 typedef int gk_smi_cells[5];
 
 struct gk_smi_table_form {
-	unsigned since; /* the first driver, as a level */
+	unsigned since; /* the first driver with this layout, as a level */
 	gk_smi_cells whole, gpu, mig;
 	/* columns of the versions in the second line */
 	int smi, driver, cuda;
