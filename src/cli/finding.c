@@ -50,7 +50,7 @@ void gk_finding_todo(struct gk_finding *f, const char *format, ...)
 	va_end(args);
 }
 
-/* ---- as text and as JSON ---- */
+/* ---- a finding as text and as JSON ---- */
 
 static const struct {
 	const char *name;

@@ -254,7 +254,10 @@ int limit_tell(const char *name, int err);
  */
 int32_t limit_find_host_pid(const struct gkl_process *process);
 
-/* Whether any process that the caller may examine was started in that group. */
+/*
+ * Whether any process that the caller may examine was started in the group at
+ * that path.
+ */
 bool limit_has_members(const char *path);
 
 /*

@@ -15,7 +15,7 @@
 /* The form of the line by driver version. docs/SMI.md names the captures. */
 static const struct form {
 	unsigned since;
-	const char *before; /* precedes the address */
+	const char *before; /* the text before the address */
 	bool index;         /* the index comes before the address */
 	bool stops;         /* after this line nothing else is shown */
 } forms[] = {

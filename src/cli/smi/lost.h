@@ -43,7 +43,9 @@ void smi_lost_look(struct gk_nvml *nvml, const struct gk_snapshot *snap,
 /* Whether a GPU is in the list. */
 bool smi_is_lost(const struct smi_lost_gpus *lost, unsigned index);
 
-/* Whether an id names a GPU in the list. Their UUIDs are not known. */
+/*
+ * Whether an id names a GPU in the list. The UUIDs of lost GPUs are not known.
+ */
 bool smi_lost_is_named(const struct smi_lost_gpus *lost, const char *id);
 
 /* Removes all GPUs from the list that -i does not name. NULL: keeps all. */

@@ -9,7 +9,7 @@
 #include "cli/smi/smi.h"
 
 struct smi_option {
-	const char *brief, *full; /* with their dashes; may be NULL */
+	const char *brief, *full; /* both include the dashes, and may be NULL */
 	enum { BARE, WITH_ARG, MAYBE_ARG } arg;
 	int (*take)(struct smi *smi, const char *arg);
 };

@@ -10,10 +10,10 @@
 
 /*
  * A smi_getter reads the present value of a setting; a smi_set_function changes
- * it. The latter may write further words, such as the former value. It returns
- * NOT_SUPPORTED if the GPU does not have the setting, INVALID_ARGUMENT if the
- * GPU refuses the value, and FREQ_NOT_SUPPORTED if it refuses the combination
- * of values.
+ * the setting, and may write further words into it, such as the former value. A
+ * smi_set_function returns NOT_SUPPORTED if the GPU does not have the setting,
+ * INVALID_ARGUMENT if the GPU refuses the value, and FREQ_NOT_SUPPORTED if the
+ * GPU refuses the combination of values.
  */
 typedef nvmlReturn_t smi_getter(const struct smi_gpus *gpus,
 				const struct smi_gpu *gpu, unsigned *ret_value);
@@ -50,7 +50,7 @@ struct smi_setter {
 /* All setters. Ends with an entry without a function. */
 extern const struct smi_setter smi_setters[];
 
-/* The functions in the table. */
+/* The functions that smi_setters refers to. */
 smi_getter smi_get_persistence, smi_get_ecc, smi_get_compute_mode,
     smi_get_accounting;
 smi_set_function smi_set_persistence, smi_set_ecc, smi_reset_ecc,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.c - starts load processes: real children, each attached to one GPU with
- * some memory and a wave, so that monitors find them in /proc. Implements
- * `gpukit fake load`.
+ * load.c - starts load processes. These are real children, so that monitors
+ * find them in /proc; each is attached to one GPU, holds some memory there, and
+ * lets its utilization follow a wave. Implements `gpukit fake load`.
  */
 #include "base/err.h"
 #include "base/str.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_process.c - a load process: attached to one GPU with some memory and a
- * wave, so that monitors find it in /proc.
+ * load_process.c - a load process. It is attached to one GPU, holds some memory
+ * there, and lets its utilization follow a wave. Monitors find it in /proc.
  */
 #include "cli/fake/launch/load_process.h"
 #include "base/assert.h"

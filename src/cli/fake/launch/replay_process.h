@@ -15,8 +15,8 @@
 struct gk_process;
 
 /*
- * The environment variable that passes such a process its descriptor, a colon
- * and its name.
+ * The environment variable that gives a process that stands for a recorded one
+ * its descriptor and its name, separated by a colon.
  */
 #define FAKE_REPLAY_PROCESS "GPUKIT_STAND_IN"
 
@@ -31,8 +31,8 @@ struct fake_replay_process_target {
 };
 
 /*
- * A message that tells such a process what to do. The process leaves all
- * targets that the message does not list.
+ * A message that tells a process that stands for a recorded one what to do. The
+ * process leaves all targets that the message does not list.
  */
 struct fake_replay_process_order {
 	uint32_t count;

@@ -39,8 +39,8 @@ struct refusals {
 };
 
 /*
- * Reads both lists from the machine. Returns 0, or an exit code after a
- * message. Release the result with refusals_free().
+ * Reads the calls and the refusals of a machine. Returns 0, or an exit code
+ * after a message. Release the result with refusals_free().
  */
 int refusals_read(struct gkf_machine *m, struct refusals *ret);
 void refusals_free(struct refusals *all);
