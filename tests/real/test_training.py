@@ -197,3 +197,30 @@ def test_keras():
 
 def test_the_writer_of_pytorch():
     train(TENSORBOARD)
+
+
+# What Lightning itself tells of a GPU: it reads nvidia-smi, and 0 is what it
+# makes of a value that is absent.
+LIGHTNING_STATS = """
+from NAME.accelerators.cuda import CUDAAccelerator, get_nvidia_gpu_stats
+
+assert CUDAAccelerator.auto_device_count() == len(OURS)
+for index, one in enumerate(OURS):
+    told = get_nvidia_gpu_stats(f"cuda:{index}")
+    assert told == {
+        "utilization.gpu (%)": one["gpu_utilization_percent"],
+        "memory.used (MB)": mib(one, "used"),
+        "memory.free (MB)": mib(one, "free"),
+        "utilization.memory (%)": one["memory_utilization_percent"],
+        "fan.speed (%)": one["fan_speed_percent"] or 0,
+        "temperature.gpu (°C)": one["temperature_celsius"],
+        "temperature.memory (°C)": one["memory_temperature_celsius"] or 0
+    }, (told, one)
+"""
+
+
+@pytest.mark.parametrize("name", ["lightning.pytorch", "pytorch_lightning"])
+def test_what_lightning_tells_of_gpus(name):
+    TRAINING.compare(LIGHTNING_STATS.replace("NAME", name), "--no-torch",
+                     "--frozen", "--gpus", "h100:1,rtx3090:1", "--load",
+                     "train:0,n=2,mem=5GiB", "--load", "idle:1,mem=3GiB")
