@@ -151,8 +151,7 @@ static struct gk_value held(const struct gk_snapshot *snap,
 
 static const struct {
 	const char *name;
-	enum gk_state_kind state; /* the state of the GPU while the alert is
-				   * active */
+	enum gk_state_kind state; /* the GPU's state during the alert */
 	bool fails;
 	int64_t usual; /* without a rule, events are recorded from this
 			* threshold on; 0: no events without a rule */
@@ -301,9 +300,8 @@ static void end_alerts_of_gone(struct tui_alerts *alerts,
 }
 
 /*
- * Handles a value that cannot be read. If the GPU is lost, the value's alert
- * ends. An alert on a counter ends only OF_LATE_NS after the counter's last
- * increase.
+ * Handles a value that cannot be read: its alert ends if the GPU is lost. An
+ * alert on a counter ends only OF_LATE_NS after the counter's last increase.
  */
 static void forget_alert(struct tui_alerts *alerts,
 			 const struct gk_snapshot *snap,
@@ -322,10 +320,7 @@ static void forget_alert(struct tui_alerts *alerts,
 	}
 }
 
-/*
- * Returns how long the condition has held, in units of lasts_ns; -1 if it does
- * not hold now.
- */
+/* Returns how long the condition has held, in units of lasts_ns, or -1. */
 static int64_t measure_duration(struct tui_alert *a, int64_t holds,
 				uint64_t now_ns)
 {
