@@ -82,9 +82,10 @@ static void leave_valgrind(const char *own)
 }
 
 /*
- * Stores the auditor's own path, which is in the variable that the linker read.
- * dladdr() would crash here before glibc 2.32, which prepares an auditor's libc
- * for it only after this function. Returns false if there is no such path.
+ * Finds the auditor's own path in LD_AUDIT, the variable from which the dynamic
+ * linker took it. dladdr() would crash here before glibc 2.32, which prepares
+ * an auditor's libc for it only after this function. Returns false if there is
+ * no such path.
  */
 static bool find_self(char ret_path[PATH_MAX])
 {

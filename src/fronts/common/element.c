@@ -10,7 +10,7 @@
 #define CHUNK 512
 
 static const struct {
-	size_t size; /* bytes of a part, which is real or imaginary */
+	size_t size; /* bytes of one part (real or imaginary) */
 	enum element real;
 	bool complex;
 } types[] = {
@@ -138,7 +138,9 @@ static uint8_t narrow_e4m3(float f)
 		return sign | 0x7f;
 	if (float_of(size) >= 448)
 		return sign | 0x7e;
-	/* Values from 256 on use the exponent that means infinity in IEEE 754.
+	/*
+	 * Values of 256 and more use the exponent that means infinity in IEEE
+	 * 754.
 	 */
 	if (float_of(size) >= 248)
 		return sign |

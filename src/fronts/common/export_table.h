@@ -45,7 +45,7 @@ struct gpukit_run {
 	 * Returns the host address of device memory [address, address + size).
 	 * NULL: the kernel may not access all of it in this way; the launch
 	 * then ends with CUDA_ERROR_ILLEGAL_ADDRESS, whatever the body returns.
-	 * Never NULL if size is 0.
+	 * Never NULL if `size` is 0.
 	 */
 	void *(*memory)(struct gpukit_run *run, enum gpukit_access access,
 			uint64_t address, size_t size);

@@ -37,7 +37,10 @@ static unsigned level_of(const char *driver)
 	return end && !driver[end] ? GKF_LEVEL(major, minor) : 0;
 }
 
-/* Whether a driver, a major or a version, is newer than all that are known. */
+/*
+ * Whether a driver, given as a major or as a version, is newer than all known
+ * ones.
+ */
 static bool is_newest(const char *driver)
 {
 	unsigned major = 0;

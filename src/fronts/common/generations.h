@@ -32,7 +32,10 @@ struct gkf_generation {
 
 extern const struct gkf_generation gkf_generations[GKF_GENERATION_COUNT];
 
-/* A branch of the driver that has the library of the generation below it. */
+/*
+ * A driver branch that is not a generation of its own: it uses the library of
+ * the next older generation.
+ */
 struct gkf_branch {
 	const char *name;   /* such as "545" */
 	const char *driver; /* "545.23.08" */
@@ -41,7 +44,7 @@ struct gkf_branch {
 
 /*
  * The branch of a driver (a major or a version), or NULL. A driver newer than
- * all branches and generations counts to the newest branch.
+ * all branches and generations counts as part of the newest branch.
  */
 const struct gkf_branch *gkf_branch_find(const char *driver);
 

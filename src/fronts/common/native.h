@@ -16,8 +16,10 @@
 
 #include <pthread.h>
 
-/* For a row of cuda.def, NATIVE_FOR_##callers(code) expands to the code if
- * these libraries call the function, else to nothing. */
+/*
+ * For a row of cuda.def, NATIVE_FOR_##callers(code) expands to the code if the
+ * libraries that launch native kernels call the function, else to nothing.
+ */
 #define NATIVE_FOR_NOBODY(...)
 #define NATIVE_FOR_RUNTIME(...)
 #define NATIVE_FOR_NATIVE(...) __VA_ARGS__

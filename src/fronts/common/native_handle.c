@@ -28,7 +28,7 @@ void native_handle_end(struct native_handles *all, void *handle)
 {
 	struct native_handle *h = handle;
 
-	/* If two threads end the same handle, only one of them does so. */
+	/* If two threads try to end the same handle, only one succeeds. */
 	if (atomic_exchange(&h->mark, 0) != all->mark)
 		return;
 	pthread_mutex_lock(&all->lock);

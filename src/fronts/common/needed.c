@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The path of a file in the directory of the library that this is part of. */
+/*
+ * Finds the path of a file in the directory of our library, which contains this
+ * code.
+ */
 static bool path_beside(const char *file, char ret_path[PATH_MAX])
 {
 	Dl_info own;

@@ -34,8 +34,8 @@ static void hold_calls(void)
 }
 
 /*
- * In the child, the thread that holds the lock has a new thread id, so that it
- * cannot unlock the lock.
+ * Initialises the lock in the child, which cannot unlock it: there, the thread
+ * that holds the lock has a new thread id.
  */
 static void renew_lock(void)
 {

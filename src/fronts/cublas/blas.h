@@ -75,7 +75,7 @@ struct scalar {
 };
 
 /*
- * Returns a scalar that the caller passes; pointer must not be NULL. A scalar
+ * Returns a scalar that the caller passes; `pointer` must not be NULL. A scalar
  * on the device is read only by blas_read_scalar().
  */
 struct scalar blas_take_scalar(cublasHandle_t handle, const void *pointer,
@@ -104,7 +104,7 @@ struct result {
 struct result blas_take_result(cublasHandle_t handle, void *pointer);
 
 /*
- * Returns the memory for a result of size bytes, in a kernel's body; NULL if
+ * Returns the memory for a result of `size` bytes, in a kernel's body; NULL if
  * the address is invalid.
  */
 void *blas_place_result(struct gpukit_run *run, const struct result *r,

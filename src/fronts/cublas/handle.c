@@ -69,7 +69,9 @@ ENTRY(GetVersion_v2, cublasHandle_t handle, int *version)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* type is a libraryPropertyType: major, minor, patch. */
+/*
+ * `type` is a libraryPropertyType: MAJOR_VERSION, MINOR_VERSION or PATCH_LEVEL.
+ */
 ENTRY(GetProperty, int type, int *value)
 {
 	static const int divisors[] = {10000, 100, 1};
@@ -116,7 +118,7 @@ static bool is_math_mode(int mode)
 	return (base >= 0 && base <= 4) || base == 8;
 }
 
-/* Whether count is a valid number of SMs to use; 0 means all. */
+/* Whether `count` is a valid number of SMs to use; 0 means all. */
 static bool is_sm_count(int count)
 {
 	CUdevice device;

@@ -3,7 +3,10 @@
 #ifndef GKF_CUBLAS_LOGGER_H
 #define GKF_CUBLAS_LOGGER_H
 
-/* Writes a line; text has no newline. Cheap when the log is off. */
+/*
+ * Writes a line; the text must not end with a newline. Cheap when the log is
+ * off.
+ */
 void logger_write(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

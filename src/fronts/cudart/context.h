@@ -15,8 +15,9 @@ bool context_is_primary(CUcontext current);
 void context_forget(int device);
 
 /*
- * Sets the devices to try, in this order, for a thread that has not chosen one;
- * count 0: all devices. Returns cudaErrorMemoryAllocation if memory runs out.
+ * Sets the devices to try, in this order, for a thread that has not chosen one.
+ * If `count` is 0, all devices are tried. Returns cudaErrorMemoryAllocation if
+ * memory runs out.
  */
 cudaError_t context_order(const int *devices, int count);
 

@@ -8,8 +8,10 @@
 
 #include "abi/cuda/cuda_abi.h"
 
-/* For a row of cuda.def, DRIVER_FOR_##callers(code) expands to the code if this
- * runtime calls the function, else to nothing. */
+/*
+ * For a row of cuda.def, DRIVER_FOR_##callers(code) expands to the code if this
+ * runtime calls the driver's function, else to nothing.
+ */
 #define DRIVER_FOR_NOBODY(...)
 #define DRIVER_FOR_NATIVE(...)
 #define DRIVER_FOR_RUNTIME(...) __VA_ARGS__

@@ -46,8 +46,8 @@ static struct native_library library = {kernels, 1, PTHREAD_MUTEX_INITIALIZER,
 					NULL};
 
 /*
- * These are errors of earlier kernels. After such an error, every later call in
- * the context returns it.
+ * Sticky errors: after one of these, every later call in the context returns
+ * it.
  */
 static const CUresult lasting[] = {
     CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_MISALIGNED_ADDRESS,

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Writes the direction vectors of a dimension from 0 to 19999. bits, 32 or 64,
- * is both the number of vectors and the number of bits in each.
+ * Writes the direction vectors of a dimension from 0 to 19999. `bits`, 32 or
+ * 64, is both the number of vectors and the number of bits in each.
  */
 void joe_kuo_vectors(unsigned dimension, unsigned bits, bool scrambled,
 		     uint64_t *vectors);

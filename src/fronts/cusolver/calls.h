@@ -53,7 +53,7 @@ static inline char letter_of_mode(cusolverEigMode_t mode)
 	       ((unsigned)mode <= CUSOLVER_EIG_MODE_VECTOR);
 }
 
-/* Check a job and launch it; if kernel is SOLVER_KERNELS, only check it. */
+/* Check a job and launch it; if `kernel` is SOLVER_KERNELS, only check it. */
 cusolverStatus_t solver_getrf(cusolverDnHandle_t h, const struct job *j,
 			      enum solver_kernel kernel);
 cusolverStatus_t solver_getrs(cusolverDnHandle_t h, const struct job *j);
@@ -68,7 +68,7 @@ cusolverStatus_t solver_syevd(cusolverDnHandle_t h, const struct job *j,
 			      enum solver_kernel kernel);
 
 /*
- * Sets *size to the size of a workspace if status, the result of the call's
+ * Sets *size to the size of a workspace if `status`, the result of the call's
  * checks, is success.
  */
 static inline cusolverStatus_t size_after(cusolverStatus_t status, int *size)

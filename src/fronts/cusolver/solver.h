@@ -70,7 +70,7 @@ enum solver_kernel {
  */
 #define WORKSPACE 32
 
-/* Launches a checked job. Returns NOT_INITIALIZED if handle is NULL. */
+/* Launches a checked job. Returns NOT_INITIALIZED if `handle` is NULL. */
 cusolverStatus_t solver_launch(cusolverDnHandle_t handle,
 			       enum solver_kernel kernel,
 			       const struct job *job);

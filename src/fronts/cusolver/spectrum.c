@@ -39,7 +39,7 @@ struct svd {
 };
 
 /*
- * work has size elements. If size is -1, LAPACK stores the needed size in
+ * `work` has `size` elements. If `size` is -1, LAPACK stores the needed size in
  * work[0].
  */
 static int lapack_gesvd(const struct svd *d, void *work, int size, void *rwork)

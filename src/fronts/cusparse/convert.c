@@ -48,8 +48,8 @@ static bool open_arrays(struct transposing *t, struct gpukit_run *run,
 }
 
 /*
- * Counts each column's entries in to_offsets[col + 1]. A running sum then turns
- * the counts into offsets.
+ * Stores the number of entries of each column in to_offsets[col + 1]. A running
+ * sum then turns these numbers into offsets.
  */
 static bool count_columns(struct transposing *t, const struct transpose *p)
 {
@@ -160,8 +160,9 @@ static int compare_keys(const void *left, const void *right)
 }
 
 /*
- * Sorts n entries by major, then by minor, and reorders permutation
- * accordingly. If major is NULL, sorts by minor alone. permutation may be NULL.
+ * Sorts n entries by `major`, then by `minor`, and reorders `permutation`
+ * accordingly. If `major` is NULL, sorts by `minor` alone. `permutation` may be
+ * NULL.
  */
 static CUresult sort_entries(int *major, int *minor, int *permutation, int n)
 {

@@ -185,7 +185,7 @@ static cusparseStatus_t check_multiply(const struct multiply *p,
 }
 
 /*
- * Checks a product and launches it; if kernel is SPARSE_KERNELS, only checks
+ * Checks a product and launches it; if `kernel` is SPARSE_KERNELS, only checks
  * it.
  */
 static cusparseStatus_t launch_multiply(cusparseHandle_t handle,

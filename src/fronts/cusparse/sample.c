@@ -74,7 +74,7 @@ static bool match_sample_shapes(const struct sample *p)
 }
 
 /*
- * Checks a product and launches it; if kernel is SPARSE_KERNELS, only checks
+ * Checks a product and launches it; if `kernel` is SPARSE_KERNELS, only checks
  * it.
  */
 static cusparseStatus_t

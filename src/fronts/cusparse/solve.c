@@ -35,8 +35,8 @@ static bool take_entry(const struct solve *p, const struct entry *at,
 }
 
 /*
- * Counts each row's terms in begin[row + 1]. A running sum then turns the
- * counts into the index at which each row begins.
+ * Stores the number of terms of each row in begin[row + 1]. A running sum then
+ * turns these numbers into the indices at which the rows begin.
  */
 static CUresult count_terms(struct triangle *t, struct entries *e,
 			    const struct solve *p)

@@ -103,7 +103,7 @@ extern struct native_library sparse_kernels;
 #define WORKSPACE 256
 
 cusparseStatus_t sparse_status(CUresult r);
-/* Launches a kernel; params is the struct that kernels.def names for it. */
+/* Launches a kernel; `params` is the struct that kernels.def names for it. */
 cusparseStatus_t sparse_launch(cusparseHandle_t handle,
 			       enum sparse_kernel kernel, const void *params);
 /* Waits for all kernels launched with a handle. */
@@ -122,8 +122,9 @@ bool sparse_read_scalar(struct gpukit_run *run, const struct scalar *s,
 			struct value *ret_value);
 
 /*
- * Returns an array of count elements of size bytes, in a kernel's body. Returns
- * NULL if the kernel may not access the memory; the body must return then.
+ * Returns an array of `count` elements of `size` bytes, in a kernel's body.
+ * Returns NULL if the kernel may not access the memory; the body must return
+ * then.
  */
 void *sparse_array(struct gpukit_run *run, enum gpukit_access access,
 		   const void *at, int64_t count, size_t size);

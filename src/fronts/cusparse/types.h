@@ -12,8 +12,8 @@ bool types_multiply(cudaDataType a, cudaDataType b, cudaDataType c,
 		    cudaDataType compute);
 
 /*
- * Sets *ret_size to the size of a workspace if status, the result of the call's
- * checks, is success.
+ * Sets *ret_size to the size of a workspace if `status`, the result of the
+ * call's checks, is success.
  */
 cusparseStatus_t sparse_size_after(cusparseStatus_t status, size_t size,
 				   size_t *ret_size);

@@ -67,8 +67,8 @@ void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns)
 }
 
 /*
- * Reads the word before applying the steps, so that a later change wakes any
- * thread that sleeps on the word.
+ * Reads the futex word before applying the steps of scenarios, so that a later
+ * change wakes any thread that sleeps on the word.
  */
 uint32_t front_look(struct gkf_machine *machine)
 {

@@ -28,7 +28,7 @@ cublasStatus_t gemm_launch(cublasHandle_t handle, struct gemm_call *call,
 
 /*
  * Finds the types for a cublasComputeType_t. Returns NOT_SUPPORTED for an
- * unsupported combination, INVALID_VALUE if compute is invalid.
+ * unsupported combination, INVALID_VALUE if `compute` is invalid.
  */
 cublasStatus_t gemm_types_of(int compute, int a, int b, int c,
 			     struct gemm_types *ret_types);

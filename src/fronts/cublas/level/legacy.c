@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* As in cuComplex.h. */
+/* Complex numbers, laid out as in cuComplex.h. */
 typedef struct {
 	_Alignas(8) float x;
 	float y;

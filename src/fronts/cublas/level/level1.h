@@ -41,7 +41,7 @@ cublasStatus_t level1_reduce(cublasHandle_t handle, enum vector_op op,
 			     int64_t incx, const void *y, int64_t incy,
 			     void *result);
 
-/* Launches iamax or iamin; size is the bytes of the index, 4 or 8. */
+/* Launches iamax or iamin; `size` is the size of the index in bytes, 4 or 8. */
 cublasStatus_t level1_find(cublasHandle_t handle, enum vector_op op,
 			   enum element type, int64_t n, const void *x,
 			   int64_t incx, void *result, size_t size);

@@ -31,7 +31,7 @@ static bool has_b(const struct level3 *l)
 
 /*
  * Finds the number of rows and of columns of A as it is stored. In operations
- * that have k, B has the same size.
+ * with a parameter k, B as stored has the same size.
  */
 static void size_a(const struct level3 *l, int64_t *rows, int64_t *columns)
 {

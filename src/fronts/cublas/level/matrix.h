@@ -37,9 +37,9 @@ enum matrix_op {
 /*
  * x and y are contiguous. Rank updates only read them, so they may be the same
  * vector. In MATRIX_MULTIPLY the result is undefined if x and y overlap; for a
- * triangle, the caller must make sure that they do not. transposed and
- * conjugated apply to A; in rank updates, conjugated applies to the right-hand
- * vector.
+ * triangle, the caller must make sure that they do not. `transposed` and
+ * `conjugated` apply to A; in rank updates, `conjugated` applies to the
+ * right-hand vector.
  */
 void matrix_run(const struct matrix *a, enum matrix_op op, bool transposed,
 		bool conjugated, const double alpha[2], void *x, void *y);

@@ -35,7 +35,7 @@ struct vectors {
 	int64_t index;    /* iamax, iamin: 1 + index of the element; 0: none */
 };
 
-/* type must be R_32F, R_64F, C_32F or C_64F. */
+/* `type` must be R_32F, R_64F, C_32F or C_64F. */
 void vector_run(struct vectors *v, enum element type);
 
 /*

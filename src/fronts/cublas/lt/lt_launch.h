@@ -14,7 +14,7 @@ cublasStatus_t lt_launch(const char *function, enum lt_kernel kernel,
 			 cudaStream_t stream, const void *params);
 
 /*
- * Logs why a call fails and returns status; counts NOT_SUPPORTED as a refused
+ * Logs why a call fails and returns `status`; counts NOT_SUPPORTED as a refused
  * call.
  */
 cublasStatus_t lt_refuse(const char *function, cublasStatus_t status,

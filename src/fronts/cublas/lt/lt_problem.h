@@ -49,7 +49,8 @@ cublasStatus_t lt_find_device(struct lt_device *ret);
 /*
  * Checks a request. Returns INVALID_VALUE if it is contradictory, NOT_SUPPORTED
  * if cuBLASLt's documentation, this GPU or we do not support it; ret_why says
- * what is wrong. If pointers is set, the epilogue's buffers are required, too.
+ * what is wrong. If `pointers` is set, the epilogue's buffers are required,
+ * too.
  */
 cublasStatus_t lt_problem_of(const struct lt_request *request,
 			     const struct lt_device *device, bool pointers,

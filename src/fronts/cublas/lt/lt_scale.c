@@ -63,8 +63,8 @@ size_t lt_scales_size(int32_t mode, uint64_t inner, uint64_t outer)
 }
 
 /*
- * Returns the byte offset of a block's scale. block is the block's index along
- * the inner dimension.
+ * Returns the byte offset of a block's scale. `block` is its index along the
+ * inner dimension.
  */
 static size_t place_in_tiles(const struct lt_scales *s, uint64_t block,
 			     uint64_t outer)

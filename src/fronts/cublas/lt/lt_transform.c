@@ -69,7 +69,7 @@ static cublasStatus_t check_job(const struct lt_transform_job *j,
 }
 
 /*
- * Sets *ret to alpha or beta. Returns false if pointer is NULL although there
+ * Sets *ret to alpha or beta. Returns false if `pointer` is NULL although there
  * is a matrix to multiply.
  */
 static bool take_factor(const struct lt_transform *op, const void *pointer,

@@ -68,7 +68,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 }
 
 /*
- * The last release ends the context. Threads' stacks keep their entries for it.
+ * The last release ends the context. It stays on the context stacks of threads.
  */
 CUresult ctx_release_primary(CUdevice dev)
 {

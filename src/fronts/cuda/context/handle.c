@@ -49,7 +49,10 @@ static struct slab slabs[HANDLE_KINDS] = {
     [0 ... HANDLE_KINDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };
 
-/* A power of two, so that the slot of an address is found by masking. */
+/*
+ * Returns the distance between slots: a power of two, so that the slot of an
+ * address is found by masking.
+ */
 static size_t stride_of(size_t size)
 {
 	size_t stride = 64;

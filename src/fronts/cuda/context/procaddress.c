@@ -42,8 +42,8 @@ static unsigned bucket_of_name(const char *name)
 }
 
 /*
- * Leaves out functions that are newer than this driver. If fork() interrupts
- * this function, the child runs it again, from the start.
+ * Fills the hash table, leaving out functions that are newer than this driver.
+ * If fork() interrupts this function, the child runs it again, from the start.
  */
 static void fill_names(void)
 {

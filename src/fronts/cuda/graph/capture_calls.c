@@ -22,7 +22,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 /* ---- beginning ---- */
 
-/* If graph is NULL, creates one, which the capture owns until it ends. */
+/* If `graph` is NULL, creates a graph, which the capture owns until it ends. */
 static CUresult begin_capture(CUstream s, CUgraph graph,
 			      const struct graph_deps *deps,
 			      CUstreamCaptureMode mode)

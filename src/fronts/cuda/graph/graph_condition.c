@@ -151,8 +151,8 @@ static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 }
 
 /*
- * Whether `graph` is `around` or lies inside it. If so, it is freed no later
- * than `around`.
+ * Whether `graph` is `around` or lies inside it. If so, `graph` is freed no
+ * later than `around`.
  */
 static bool is_around(CUgraph around, CUgraph graph)
 {

@@ -158,7 +158,10 @@ static CUresult instantiate_by(enum cuda_row row, CUgraphExec *ret_exec,
 	return r;
 }
 
-/* Also returns the faulty node and a message that the program may print. */
+/*
+ * Instantiates a graph; on failure also returns the faulty node and a message
+ * that the program may print.
+ */
 static CUresult instantiate_with_log(enum cuda_row row, CUgraphExec *ret_exec,
 				     CUgraph graph, CUgraphNode *ret_bad,
 				     char *log, size_t size)

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Beyond this number, branches share lanes. */
+/* Once a plan has this many lanes, branches of the graph share lanes. */
 #define LANES_MANY 16
 #define NO_STEP    UINT_MAX
 /* the value of `seen` in nodes that are in the draft */

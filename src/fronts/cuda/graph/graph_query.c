@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_query.c - lists the nodes and edges of graphs, and returns the types of
- * nodes. A list is either counted, or copied as far as the caller's arrays
- * allow.
+ * nodes. For a list, the caller gets either only its length, or as many
+ * elements as fit in the caller's arrays.
  */
 #include "fronts/cuda/graph/graph.h"
 

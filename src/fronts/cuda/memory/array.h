@@ -12,7 +12,7 @@ struct CUarray_st {
 	CUcontext ctx;
 	CUDA_ARRAY3D_DESCRIPTOR desc; /* as requested */
 	CUdeviceptr base;             /* address of its first element */
-	/* where this process accesses the first element */
+	/* host address at which this process accesses the first element */
 	unsigned char *view;
 	size_t element; /* bytes */
 	size_t width;   /* bytes in a row */

@@ -42,7 +42,7 @@ struct copy_side {
 	bool device;         /* memory on a device, or managed memory */
 	bool exact;          /* device memory that the host cannot access */
 	bool paged;          /* pageable host memory */
-	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	bool at_once;   /* the source must be read before the call returns */
 	bool read_only; /* no device may write to the memory */
 	/*

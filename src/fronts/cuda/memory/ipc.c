@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * The flag of an opened piece: the program may neither free it nor share it
- * again.
+ * The flag of memory that was opened by cuIpcOpenMemHandle(): the program may
+ * neither free the memory nor share it again.
  */
 #define OPENED MEMORY_FIXED
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * managed.h - ranges of managed memory, and the advice that programs give about
- * them. A stretch is a part of a piece whose pages all have the same advice.
+ * them. A stretch is a part of an allocation; all pages of a stretch have the
+ * same advice.
  */
 #ifndef GKF_CUDA_MANAGED_H
 #define GKF_CUDA_MANAGED_H
@@ -16,7 +17,7 @@ struct managed_range {
 
 /*
  * Finds the pages touched by [at, at + count). Fails with
- * CUDA_ERROR_INVALID_VALUE unless the range is within one managed piece.
+ * CUDA_ERROR_INVALID_VALUE unless the range is within one managed allocation.
  */
 CUresult managed_range(CUdeviceptr at, size_t count,
 		       struct managed_range *ret_range);

@@ -12,7 +12,8 @@ struct CUmemPoolHandle_st {
 	_Atomic uint64_t threshold;
 	_Atomic int reuse[3];   /* REUSE_... attributes */
 	_Atomic uint64_t peers; /* devices with access, one bit each */
-	_Atomic(struct gkf_mem_pool *) at; /* created with the first piece */
+	/* created with the pool's first allocation */
+	_Atomic(struct gkf_mem_pool *) at;
 	/* For sharing with other processes; see mem_pool_share.c. */
 	CUmemAllocationHandleType types;
 	bool shared; /* if true, `row` is the pool's entry in share.h */
@@ -43,27 +44,28 @@ struct gkf_mem_pool_usage pool_read(CUmemoryPool pool);
 
 /*
  * Allocates from a pool for the stream with this number. If memory is short,
- * waits for pieces that are leaving. If `stream` is 0, never waits, and only
- * memory_free() can free the piece.
+ * waits for leaving pieces (see pool_leave()). If `stream` is 0, never waits,
+ * and only memory_free() can free the piece.
  */
 CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 		    CUdeviceptr *dptr);
 
 /*
- * Frees a piece in the order of a stream: the piece is "leaving" until the
- * stream has reached the free. Programs must not use a leaving piece. The same
- * stream can allocate it again at once, other streams only when it has left.
+ * Implements cuMemFreeAsync(): the piece is "leaving" until the stream has
+ * reached the free. Programs must not use a leaving piece. The same stream can
+ * allocate the piece again at once, other streams only when it has left.
  */
 CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 		    bool per_thread);
 
 /*
- * Allocates a leaving piece for the stream with this number; false: none fits.
+ * Allocates a leaving piece again, for the stream with this number, which freed
+ * it; false: no piece fits.
  */
 bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    CUdeviceptr *ret_address);
 
-/* Returns how many pieces of a device have left so far. */
+/* Returns how many pieces of a device have finished leaving so far. */
 uint64_t pool_left(unsigned device);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_pool_leave.c - owns the list of leaving pieces: those freed in the order
- * of a stream that has not yet reached the free. The list is in the order of
- * the frees; one lock guards it.
+ * mem_pool_leave.c - owns the list of leaving pieces: those passed to
+ * cuMemFreeAsync() in a stream that has not yet reached the free. The list is
+ * in the order of the frees; one lock guards it.
  */
 #include "base/assert.h"
 #include "fronts/cuda/memory/mem_pool.h"
@@ -26,7 +26,7 @@ struct leaving {
 static struct {
 	pthread_mutex_t lock;
 	struct leaving *first, **last;
-	/* number of pieces that have left so far, by device */
+	/* number of pieces that have finished leaving so far, by device */
 	uint64_t left[GKF_DEVICES_MAX];
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &list.first};
 

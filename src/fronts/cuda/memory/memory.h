@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - memory as the driver API knows it: the pieces of space.h, a few of
- * which have tags.
+ * memory.h - memory as the driver API knows it: the pieces of space.h, each of
+ * which is one allocation. A few pieces have tags.
  */
 #ifndef GKF_CUDA_MEMORY_H
 #define GKF_CUDA_MEMORY_H
@@ -39,7 +39,7 @@ CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 
 /*
  * Finds the piece that starts at an address, if its kind is among `kinds` (an
- * OR of MEMORY_BIT()) and if it was not freed in the order of a stream.
+ * OR of MEMORY_BIT()) and if it was not passed to cuMemFreeAsync().
  */
 #define MEMORY_BIT(kind) (1u << (kind))
 bool memory_base(CUdeviceptr address, unsigned kinds,
@@ -110,8 +110,8 @@ void tag_drop(const struct gkf_extent *e);
 bool tag_is_sync(const struct gkf_extent *e);
 
 /*
- * Whether the piece was freed in the order of a stream that has not yet reached
- * the free.
+ * Whether the piece was passed to cuMemFreeAsync() in a stream that has not yet
+ * reached the free.
  */
 bool tag_is_leaving(const struct gkf_extent *e);
 

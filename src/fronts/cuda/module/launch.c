@@ -126,7 +126,7 @@ BOTH_STREAMS(cuLaunchKernelEx, _ptsz,
 	return r ? r : launch_start(ctx, &l);
 }
 
-/* ---- CUDA 2: functions keep their shape and parameters ---- */
+/* ---- launches of CUDA 2: shape and parameters are set beforehand ---- */
 
 CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {

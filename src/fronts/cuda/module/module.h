@@ -113,7 +113,7 @@ CUresult module_log_open(unsigned count, const CUjit_option *options,
 void module_log_close(const struct module_log *log, const char *message);
 
 /*
- * Reads an image given to cuModuleLoadData(). If size is 0, the size is read
+ * Reads an image given to cuModuleLoadData(). If `size` is 0, the size is read
  * from the image itself. `message` has GKF_PTX_MESSAGE_MAX bytes. Defined in
  * module_source.c.
  */
@@ -123,7 +123,7 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 
 /*
  * Whether an image is neither a binary nor a bundle, so that it may be PTX.
- * size 0: unknown.
+ * `size` is 0 if it is unknown.
  */
 bool module_is_text(const void *image, size_t size);
 

@@ -77,7 +77,10 @@ static CUresult parse_ptx(const struct cuda_device *d, const char *text,
 	return CUDA_SUCCESS;
 }
 
-/* Anything shorter than the header of a binary is text; size 0: unknown. */
+/*
+ * Anything shorter than the header of a binary is text. `size` is 0 if it is
+ * unknown.
+ */
 static enum gkf_image_form image_form(const void *image, size_t size)
 {
 	return size && size < BINARY_MIN ? GKF_FORM_TEXT
@@ -178,7 +181,7 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 
 /*
  * Reads the PTX of the images; skips those that have none for this device,
- * possibly all. If sizes is NULL, the sizes are read from the images.
+ * possibly all. If `sizes` is NULL, the sizes are read from the images.
  */
 static CUresult read_parts(const struct cuda_device *d,
 			   const void *const *images, const size_t *sizes,

@@ -28,7 +28,7 @@ struct CUevent_st {
 	struct shared_event *shared;
 	struct record *record;    /* NULL: not recorded yet */
 	struct gkf_ticket ticket; /* ticket of the record in its stream */
-	/* the record's position in its capture, if it was made in one */
+	/* if the event was recorded in a capture: its position there */
 	struct capture_point point;
 };
 

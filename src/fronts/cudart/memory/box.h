@@ -35,8 +35,8 @@ cudaError_t box_params_3d(const CUDA_MEMCPY3D *r,
 			  struct cudaMemcpy3DParms *ret_params);
 
 /*
- * Copies a box and waits; if queue is not NULL, only queues the copy in *queue.
- * A context must be current.
+ * Copies a box and waits; if `queue` is not NULL, only queues the copy in
+ * *queue. A context must be current.
  */
 cudaError_t box_copy(const struct driver *d, const cudaStream_t *queue,
 		     const struct end *to, const struct end *from,

@@ -35,7 +35,7 @@ struct gkf_line {
 };
 
 /*
- * direction is -1 or 1. Returns false when out of memory; close the line even
+ * `direction` is -1 or 1. Returns false when out of memory; close the line even
  * then.
  */
 bool gkf_line_open(struct gkf_line *line, int n, int direction);

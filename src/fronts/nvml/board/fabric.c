@@ -40,10 +40,10 @@ struct fabric {
 	 << NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_##what)
 
 /*
- * Boards before Blackwell report no health: listings of H100 and H200 have
- * none, one of a B200 nothing of routes, and one of a GB200, unlike one of a
- * GB300, nothing of a wrong configuration. If a link is down, the bandwidth is
- * degraded.
+ * What boards report of their health, according to published listings: H100 and
+ * H200 (before Blackwell) report none, a B200 reports nothing about routes, and
+ * of GB200 and GB300 only the latter reports whether the configuration is
+ * incorrect. If a link is down, the bandwidth is degraded.
  */
 static void read_fabric(const struct call *c, struct fabric *ret)
 {

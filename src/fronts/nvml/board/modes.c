@@ -61,8 +61,8 @@ nvmlReturn_t nvmlDeviceSetAPIRestriction(nvmlDevice_t device,
 }
 
 /*
- * Cards of Blackwell support this, as a listing of an RTX 5090 shows; a listing
- * of a GB200 shows N/A. A change takes effect at a reset.
+ * Blackwell cards support DRAM encryption, as a listing of an RTX 5090 shows; a
+ * listing of a GB200 shows N/A. A change takes effect at a reset.
  */
 nvmlReturn_t nvmlDeviceGetDramEncryptionMode(nvmlDevice_t device,
 					     nvmlDramEncryptionInfo_t *current,

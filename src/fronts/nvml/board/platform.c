@@ -197,7 +197,7 @@ nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Modules report on or off; most cards do not support this. */
+/* GPUs on modules report C2C as on or off; most cards do not support this. */
 nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device,
 				       nvmlC2cModeInfo_v1_t *c2cModeInfo)
 {

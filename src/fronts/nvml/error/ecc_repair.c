@@ -129,7 +129,7 @@ static unsigned pages_of(const struct call *c, nvmlPageRetirementCause_t cause,
 			     GKF_ECC_PAGES_MAX);
 }
 
-/* times is NULL for the version without time stamps. */
+/* `times` is NULL for the version without time stamps. */
 static nvmlReturn_t list_retired_pages(enum nvml_row row, nvmlDevice_t device,
 				       nvmlPageRetirementCause_t cause,
 				       unsigned *count,

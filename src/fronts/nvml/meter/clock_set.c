@@ -127,7 +127,10 @@ static const struct {
 #undef APPLICATION
 };
 
-/* In listings, GeForce boards have none. */
+/*
+ * Whether the board has applications clocks. In published listings, GeForce
+ * boards have none.
+ */
 static bool has_apps(const struct call *c)
 {
 	return strcmp(c->board->profile.brand, "GEFORCE") != 0;

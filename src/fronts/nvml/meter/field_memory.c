@@ -63,7 +63,7 @@ nvmlReturn_t field_retiring(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-/* The same GPUs support this as nvmlDeviceGetRemappedRows. */
+/* Fails on GPUs that do not support nvmlDeviceGetRemappedRows. */
 static bool read_field_rows(const struct call *c, struct gkf_ecc_rows *ret_rows)
 {
 	if (is_split(c) && front_mig_refuses(c, ROW_nvmlDeviceGetRemappedRows))

@@ -46,7 +46,7 @@ static unsigned past_figure(const struct gkf_past *past,
 				 : *(const uint32_t *)at;
 }
 
-/* Writes at most cap samples that are newer than the last one seen. */
+/* Writes at most `cap` samples, only those newer than last_seen_us. */
 static unsigned give_samples_since(const struct call *c,
 				   const struct kind *kind,
 				   uint64_t last_seen_us, nvmlSample_t *out,

@@ -12,13 +12,16 @@
 
 #include <string.h>
 
-/* The lowest target temperature that can be set, in all listings. */
+/*
+ * The lowest target temperature that can be set, the same in all published
+ * listings.
+ */
 #define TARGET_MIN_C 65
 
 /*
- * The highest one, by PCI device id, where listings tell another than the
- * highest operating temperature: RTX 3060, 3080, 3090, 4090, A5000, 4000
- * SFF Ada.
+ * The highest target temperature that can be set, by PCI device id, for boards
+ * whose listings show a value other than the highest operating temperature: RTX
+ * 3060, 3080, 3090, 4090, A5000, 4000 SFF Ada.
  */
 static const struct {
 	int64_t device, highest;
@@ -119,7 +122,10 @@ nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
 	return front_set(&c, GKF_V_TARGET_TEMPERATURE, *temp);
 }
 
-/* A GeForce RTX 4080 SUPER has none in listings, unlike others of its kind. */
+/*
+ * Unlike other boards since Ada, a GeForce RTX 4080 SUPER reports no margin in
+ * listings.
+ */
 #define WITHOUT_MARGIN 0x270210de
 
 bool thermal_has_margin(const struct gkf_profile *p)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thermal.h - which boards tell how far they are below their limit. */
+/*
+ * thermal.h - which boards report how far they are below their temperature
+ * limit.
+ */
 #ifndef GKF_NVML_THERMAL_H
 #define GKF_NVML_THERMAL_H
 
@@ -7,7 +10,10 @@
 
 #include <stdbool.h>
 
-/* Whether thresholds are distances to a limit: of most boards since Ada. */
+/*
+ * Whether the board reports thresholds as distances to its limit ("T.Limit").
+ * Most boards since Ada do.
+ */
 bool thermal_has_margin(const struct gkf_profile *p);
 
 #endif
