@@ -76,8 +76,10 @@ static bool empty_account(struct gkl_ledger_file *f, unsigned int device,
 		op = gkl_wide_read(&a->op);
 		agreed = gkl_wide_read(&a->kept);
 		held = gkl_wide_read(&a->held);
-		/* Everything above was read while the dead process owned the
-		 * slot. */
+		/*
+		 * If the slot still has the same owner, everything above was
+		 * read while the dead process owned it.
+		 */
 		if (gkl_wide_read(&s->life).both != life.both)
 			return false;
 		left->bytes |= held.low;

@@ -134,8 +134,8 @@ uint64_t gkl_export_read(int fd)
 }
 
 /*
- * Makes a hold: a mapping of a locked file that a forked child does not get,
- * because it must not keep its parent's hold.
+ * Makes a hold: a mapping of a locked file. A forked child does not inherit the
+ * mapping, because the child must not keep its parent's hold.
  */
 static void *hold_number(uint64_t number)
 {

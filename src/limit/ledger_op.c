@@ -38,7 +38,10 @@ static inline void begin_op(struct op *op, const struct gkl_ledger *ledger,
 	op->slot = slot;
 	op->account = &file->slots[slot].account[device];
 	op->total = gkl_wide_read(&file->taken[device].total);
-	/* If the last operation is this slot's, `held` must include it. */
+	/*
+	 * If this slot made the last operation, `held` must include that
+	 * operation before it is read.
+	 */
 	gkl_op_finish_last(file, device, op->total);
 	op->held = gkl_wide_read(&op->account->held);
 }

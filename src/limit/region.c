@@ -43,8 +43,8 @@ static int make_big_enough(int fd, const struct stat *st)
 }
 
 /*
- * Writes a process-shared semaphore of value 1, as glibc lays it out: HAMi-core
- * takes it.
+ * Writes a process-shared semaphore of value 1, as glibc lays it out, for
+ * HAMi-core to use as a lock.
  */
 static void write_semaphore(uint64_t sem[4])
 {

@@ -164,10 +164,10 @@ static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 }
 
 /*
- * Returns how much of the part of an interval that is older than the ring has
- * not been counted before. The ring has no bins for such old time. Instead,
- * far_ns is the latest end of all such intervals so far, and all time before
- * far_ns counts as covered.
+ * For an interval that begins before the ring's oldest bin: returns how much of
+ * its part before that bin was not counted yet. The ring has no bins for such
+ * old time. Instead, far_ns is the latest end of all such intervals so far, and
+ * all time before far_ns counts as covered.
  */
 static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 			  uint64_t ring_ns, uint64_t end_ns)

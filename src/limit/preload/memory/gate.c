@@ -16,8 +16,9 @@ enum { BARRIER_OF_ALL = 1 << 3, REGISTER_FOR_IT = 1 << 4 };
 enum { BARRIERS_UNKNOWN, BARRIERS_WORK, BARRIERS_FAIL };
 
 /*
- * This thread's gate_place. Valid only if its `owner` names this thread. In a
- * forked child it names the parent's thread.
+ * This thread's gate_place. Valid only if its `owner` names this thread: after
+ * fork() the child's copy still points to the gate_place of the parent's
+ * thread.
  */
 static _Thread_local struct gate_place *mine
     __attribute__((tls_model("initial-exec")));

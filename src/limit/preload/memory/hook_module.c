@@ -42,8 +42,8 @@ static bool end_load(struct memory_call *call, CUresult r)
 
 /*
  * Hooks that differ only in name and parameters. size: the bounds of the code's
- * size; done: executed once the code is loaded; undo: executed if it exceeded
- * the limit.
+ * size; done: executed once the code is loaded; undo: executed if loading took
+ * the group above its limit.
  */
 #define LOAD(symbol, params, values, size, done, undo)                         \
 	CUresult symbol params                                                 \

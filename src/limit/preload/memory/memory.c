@@ -142,7 +142,10 @@ void memory_refuse(int device, uint64_t bytes)
 		kill_refused(device, bytes);
 }
 
-/* Measures what the process had before its first hooked call: its context. */
+/*
+ * Measures the memory that the process held before its first hooked call: that
+ * of its context.
+ */
 __attribute__((noinline, cold)) static void join_device(struct memory_state *s,
 							int device)
 {

@@ -51,8 +51,8 @@ int report_nvml_device(nvmlDevice_t device)
 }
 
 /*
- * The pid by which this process knows another; 0: none. In the host's first
- * namespace every process has one.
+ * The pid that `process` has in this process's pid namespace; 0: none. In the
+ * host's first namespace every process has a pid.
  */
 static unsigned visible_pid(const struct gkl_process *process, uint64_t own)
 {

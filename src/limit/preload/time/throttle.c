@@ -45,9 +45,9 @@ enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 #define OBSERVED_NS (4 * GK_NS_PER_MS)
 
 /*
- * A thread's advance is at most this part of the time that its launches have
- * taken so far, and is for at most this part of their number. If the thread
- * ends, the rest of its advance is neither given back nor counted.
+ * A thread's advance is at most 1/ADVANCE_PART of the time that its launches
+ * have taken so far, and is for at most 1/ADVANCE_PART as many launches. If the
+ * thread ends, the rest of its advance is neither given back nor counted.
  */
 enum { ADVANCE_PART = 32 };
 
@@ -392,7 +392,8 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 		return CUDA_SUCCESS;
 	/*
 	 * An advance is used only under the policy under which it was taken,
-	 * and under that policy the group was not suspended.
+	 * and that policy did not suspend the group. So only HAMi's monitor may
+	 * have to be asked before an advance is used.
 	 */
 	if (group->region)
 		limited_before_launch();
