@@ -38,7 +38,10 @@ void gkf_queue_priority(struct gkf_queue *queue, int priority)
 	atomic_store(&queue->level, level_of_priority(priority));
 }
 
-/* Returns a freed queue, whose task numbers continue, or a new one. */
+/*
+ * Returns a new queue, or a freed one, whose task numbers continue where they
+ * stopped.
+ */
 static struct gkf_queue *some_queue(void)
 {
 	struct gkf_queue *queue;
