@@ -25,8 +25,10 @@
 /* How long gk_events_close() waits for a thread that is about to end. */
 #define CLOSE_NS (100 * GK_NS_PER_MS)
 
-/* Only the thread uses handle and registered. The lock guards the other
- * members. */
+/*
+ * Only the thread uses `handle` and `registered`. The lock guards the other
+ * members.
+ */
 struct gpu {
 	bool wanted;  /* the thread must register the GPU */
 	bool renewed; /* requested again after the thread took the request */

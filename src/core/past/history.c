@@ -285,8 +285,10 @@ static struct process *new_process(struct gk_history *h,
 {
 	struct process *p = place_process(h);
 
-	/* All entries are of processes in this snapshot: leave this process
-	 * out. */
+	/*
+	 * All entries belong to other processes of this snapshot: do not record
+	 * this one.
+	 */
 	if (!p || p->seen_ns == now_ns)
 		return NULL;
 	*p = (struct process){.pid = from->pid,

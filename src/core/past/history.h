@@ -44,10 +44,13 @@ enum gk_history_device {
 	    GK_HD_COUNT
 };
 
-/* In percent: of all cores, of all memory, of all swap. */
+/* CPU, memory and swap in use, each in percent of the host's total. */
 enum gk_history_host { GK_HH_CPU, GK_HH_MEM, GK_HH_SWAP, GK_HH_COUNT };
 
-/* In percent of one core, MiB of host memory, MiB of GPU memory, percent. */
+/*
+ * CPU time in percent of one core, host memory in MiB, GPU memory in MiB, SM
+ * utilisation in percent.
+ */
 enum gk_history_process {
 	GK_HP_CPU,
 	GK_HP_RSS,

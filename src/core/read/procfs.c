@@ -426,7 +426,8 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 	p->uid = (uid_t)-1;
 	p->user = p->name = p->command = p->container = p->pod = p->args = "";
 	gk_procasked_absent(with, GK_ABSENT_HIDDEN, p);
-	make_list_room(fs); /* may move both lists, so it comes first */
+	/* This may move both lists, so it must precede recall_pid(). */
+	make_list_room(fs);
 	before = recall_pid(fs, p->pid);
 	r = read_stat(fs, p->pid, before, &stat_fd, &st);
 	if (!r) {

@@ -134,7 +134,7 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	if (!since && now_us > WINDOW_US)
 		since = now_us - WINDOW_US;
 	r = ask_util(nvml, dev, since, scratch, &count);
-	/* the driver has no samples: all were idle */
+	/* the driver has no samples: all processes were idle */
 	if (r == NVML_ERROR_NOT_FOUND) {
 		r = NVML_SUCCESS;
 		count = 0;
