@@ -30,7 +30,7 @@ struct gkf_tally {
 struct gkf_account_entry {
 	uint64_t number; /* counted from 1; 0 while being written */
 	uint64_t device, pid;
-	uint64_t pid_ns; /* the pid namespace in which it had this pid */
+	uint64_t pid_ns; /* the pid namespace to which `pid` belongs */
 	uint64_t start_ns, end_ns; /* in machine time */
 	uint64_t peak;
 	struct gkf_sums sums;

@@ -44,7 +44,10 @@ struct gkf_fault_state {
  */
 struct gkf_rule {
 	_Atomic uint64_t life;
-	/* A bit for each GPU; all ones: also calls without a GPU. */
+	/*
+	 * A bit for each GPU; if all bits are set, calls that name no GPU fail,
+	 * too.
+	 */
 	uint64_t gpus;
 	uint32_t function; /* row of nvml.def */
 	int32_t answer;    /* nvmlReturn_t, or GKF_RULE_HANGS */

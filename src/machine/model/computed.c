@@ -19,7 +19,10 @@
 #include "machine/store/process/ledger.h"
 #include "machine/store/view.h"
 
-/* The state to report: at rest, its figures wander (life.h). */
+/*
+ * Reads the state to report. While the board is at rest, its figures vary a
+ * little (life.h).
+ */
 static struct gkf_state shown_state(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_state s;

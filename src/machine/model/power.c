@@ -55,7 +55,7 @@ static int64_t memory_up(const struct gkf_profile *p, int64_t mhz)
 	return range > 0 ? (mhz - p->mem_clock_idle_mhz) * 1000 / range : 0;
 }
 
-/* The SMs' share: what remains after the other shares. */
+/* The SMs' share of the power range: what the other shares leave. */
 static int64_t sm_share(const struct gkf_profile *p)
 {
 	int64_t rest = 1000 - CLOCK_TREE - UNCORE - MEMORY_BUSY - MEMORY_MOVES;

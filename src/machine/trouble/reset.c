@@ -34,7 +34,10 @@ static const enum gkf_value forgotten[] = {
     GKF_V_POWER_SMOOTHING, GKF_V_SMOOTHING_PROFILE,
 };
 
-/* Sets the current mode first, so that dying in between loses nothing. */
+/*
+ * Sets the current mode before it clears the pending one, so that nothing is
+ * lost if this process is killed in between.
+ */
 static void apply_modes(struct gkf_device *dev)
 {
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

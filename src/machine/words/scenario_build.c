@@ -253,7 +253,7 @@ int gkf_build_ramp(struct gkf_build *b, unsigned device, enum gkf_value value,
 
 /* ---- the whole scenario ---- */
 
-/* A step with its origin, to sort both. */
+/* A step with its origin: both are sorted together. */
 struct pair {
 	struct gkf_step step;
 	struct gkf_origin origin;

@@ -18,8 +18,8 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m)
 
 /*
  * Keeps no descriptor of /proc, because the program may close it and reuse its
- * number. In a /proc of another pid namespace our pid belongs to another
- * process.
+ * number. If /proc belongs to another pid namespace, our pid means another
+ * process there.
  */
 struct gkf_identity gkf_self_look_up(void)
 {

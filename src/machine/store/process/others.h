@@ -35,9 +35,9 @@ bool gkf_others_live(struct gkf_others *others, uint64_t own_ns,
 		     const struct gkf_identity *owner);
 
 /*
- * The pid in our namespace of an owner of another one; 0: our /proc does not
- * show it, because it is outside our namespace or hidden. Looks at /proc as
- * gkf_others_live() does.
+ * The pid, in our namespace, of an owner from another namespace; 0: our /proc
+ * does not show the owner, because it is outside our namespace or hidden. Like
+ * gkf_others_live(), reads /proc only at the first call.
  */
 int32_t gkf_others_pid(struct gkf_others *others,
 		       const struct gkf_identity *owner);
