@@ -117,6 +117,28 @@ static void the_deadline_may_be_the_callers(void **state)
 	release(0);
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * GK_NS_PER_S + (uint64_t)used.tv_nsec;
+}
+
+static void who_waits_sleeps(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	scripted_open();
+	assert_answers(1);
+	hang(1);
+	before = own_cpu_ns();
+	assert_absent(read_one(1, GK_M_GPU_UTIL, NULL), TIMEOUT);
+	assert_true(own_cpu_ns() - before < TIMEOUT / 10);
+	release(1);
+}
+
 /* One thread stays with it, and only the first question waits. */
 static void it_may_be_asked_ten_thousand_times(void **state)
 {
@@ -525,6 +547,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(a_value_that_is_late_is_absent),
+	    T(who_waits_sleeps),
 	    T(the_deadline_may_be_the_callers),
 	    T(it_may_be_asked_ten_thousand_times),
 	    T(its_silence_is_told),
