@@ -313,9 +313,9 @@ CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc,
 }
 
 /*
- * After a call that may have ended a primary context; unlocks it. If the
- * context ended, its pieces are looked up only now, because other threads could
- * free pieces until then.
+ * Called after a call that may have ended a primary context; releases the lock
+ * of lock_primary(). If the context ended, its pieces are looked up only now,
+ * because other threads could free pieces until then.
  */
 static void end_primary(struct memory_state *s, CUdevice ordinal)
 {

@@ -66,7 +66,7 @@ bool measure_is_under_way(uint64_t work);
 
 /*
  * Returns by how much the usual time of the device's launches in progress
- * exceeds the time taken for them.
+ * exceeds the time that was taken from the share for them.
  */
 uint64_t measure_owed(int device);
 

@@ -48,9 +48,9 @@ static void rest_a_while(struct quota *q, uint64_t ns, uint64_t *look_ns,
 
 /*
  * Returns by how much, in clock time, the usual time of this process's launches
- * in progress exceeds the time taken for them. Only this process waits for that
- * difference, and only for a limited time, because the launches in progress may
- * be waiting for the next launch.
+ * in progress exceeds the time that was taken from the share for them. Only
+ * this process waits for that difference, and only for a limited time, because
+ * the launches in progress may be waiting for the next launch.
  */
 static uint64_t find_owed(const struct quota *q, uint64_t since_ns)
 {
