@@ -5,8 +5,10 @@
 
 #include <string.h>
 
-/* gpukit never calls these. Their presence tells which layout the driver uses
- * for process lists. */
+/*
+ * gpukit never calls these functions. Their presence tells which layout the
+ * driver uses for process lists.
+ */
 static const char *const signs[] = {
     "nvmlDeviceGetConfComputeMemSizeInfo",
     "nvmlDeviceGetRunningProcessDetailList",

@@ -169,7 +169,10 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 		gpu->wanted = gpu->renewed;
 	if (!r)
 		gpu->heard_ns = gk_mono_ns();
-	/* Keep events from before the GPU was lost. */
+	/*
+	 * Values that are present stay: they were reported before the GPU was
+	 * lost.
+	 */
 	if (gpu->why)
 		gpu->why = why;
 	pthread_mutex_unlock(&e->lock);

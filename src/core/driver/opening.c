@@ -212,7 +212,7 @@ int gk_opening(const char *path, uint64_t timeout_ns, int *ret_nvml_error,
 	r = await_opening(o, timeout_ns);
 	*ret_nvml_error =
 	    r == GK_ERR_TIMEOUT ? (int)NVML_ERROR_TIMEOUT : o->nvml_error;
-	if (!r) { /* otherwise the thread may still write to o */
+	if (!r) { /* otherwise the thread may still write to *o */
 		*ret_count = o->count;
 		*ret_nvml = gk_nvml_ref(o->nvml);
 	}

@@ -27,7 +27,7 @@ void gk_procwords_free(struct gk_procwords *words);
 bool gk_procwords_give(const struct gk_procwords *words, uint64_t now_ns,
 		       struct gk_arena *arena, struct gk_process *p);
 
-/* Keeps the texts of p; if memory runs out, keeps none. */
+/* Keeps the texts of `p`; if memory runs out, keeps none. */
 void gk_procwords_keep(struct gk_procwords *words, uint64_t now_ns,
 		       const struct gk_process *p);
 
