@@ -28,8 +28,8 @@
 #define SOFT_LEAST_PERMILLE 300
 
 /*
- * The memory's time constant, and how much its temperature rises when the
- * core's does, permille.
+ * The memory's time constant, and its rise in temperature as permille of the
+ * core's rise.
  */
 #define MEMORY_TAU_S         15
 #define MEMORY_CORE_PERMILLE 250

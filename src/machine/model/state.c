@@ -146,8 +146,9 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 }
 
 /*
- * The bin up to which the last bin can be repeated at once: the first bin in
- * which something may change, or the end if the budget is used up.
+ * Returns up to which bin the figures of the last computed bin can be reused:
+ * the first bin in which something may change, or the end if the budget is used
+ * up.
  */
 static uint64_t leap_to(const struct gkf_demand *wants,
 			const struct gkf_state *before,

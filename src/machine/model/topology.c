@@ -118,7 +118,7 @@ static void group_switches(struct gkf_topology *t,
 	}
 }
 
-/* Connects the first free link of a to the first free link of b. */
+/* Connects the first free link of GPU `a` to the first free link of GPU `b`. */
 static bool join_gpus(struct gkf_topology *t, unsigned links, unsigned a,
 		      unsigned b)
 {
