@@ -16,7 +16,7 @@
 /* The first 16 bytes are the table's UUID. */
 #define GPUKIT_TABLE_UUID "gpukit runtime 4"
 
-/* The library of a refused call. */
+/* The library whose function was refused. */
 enum gpukit_library {
 	GPUKIT_CUDART,
 	GPUKIT_CUBLAS,

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Marks a live handle. */
+/* The `mark` of live handles, by kind; that of an ended handle is 0. */
 enum native_mark {
 	NATIVE_CUBLAS = 0x63426c41,
 	NATIVE_CUBLASXT,
@@ -34,7 +34,10 @@ struct native_handles {
 	struct native_handle *ended; /* list of ended handles; NULL at first */
 };
 
-/* Creates a handle whose members after the head are zero; NULL: no memory. */
+/*
+ * Creates a handle whose members after struct native_handle are zero. NULL: no
+ * memory.
+ */
 void *native_handle_new(struct native_handles *all);
 void native_handle_end(struct native_handles *all, void *handle);
 

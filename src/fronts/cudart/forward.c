@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * forward.c - defines the functions of forward.def and forward_graph.def, each
- * of which is one call of the driver.
+ * of which makes one call to the driver.
  */
 #include "fronts/cudart/runtime.h"
 

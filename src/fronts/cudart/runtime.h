@@ -38,7 +38,10 @@ struct thread {
 };
 extern _Thread_local struct thread cudart_thread;
 
-/* 1: started. 0: not yet. Negative: -cudaError_t, returned by every call. */
+/*
+ * 1 if the runtime has started, 0 if not yet. A negative value is the negated
+ * cudaError_t that every call returns, because the start failed.
+ */
 extern _Atomic int cudart_state;
 
 /* The number of devices; set when the runtime starts. */

@@ -142,7 +142,7 @@ static void find_slice(const struct doing *d, uint64_t n, unsigned rank,
 
 /*
  * Reduces the n elements at in[rank] + offset of all ranks. Writes the result
- * to each receiver's buffer, `to`, at offset - behind.
+ * to to[i] + offset - behind for each receiver i.
  */
 static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 		       uint64_t offset, uint64_t n, char *const *to,

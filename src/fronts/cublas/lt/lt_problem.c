@@ -177,8 +177,8 @@ static cublasStatus_t check_aux(struct checking *c)
 }
 
 /*
- * A bias may also have A's type if that has 16 bits. So D, as a weight
- * gradient, can be float while the bias gradient is not.
+ * A bias may also have A's type if that type has 16 bits. So the bias gradient
+ * can have 16 bits while D, the weight gradient, is float.
  */
 static bool take_bias_type(struct lt_problem *p)
 {

@@ -7,7 +7,7 @@
 #include "fronts/cuda/context/context.h"
 #include "fronts/cuda/context/green.h"
 
-/* Priorities of streams; streams with lower numbers run sooner. */
+/* Priorities of streams; a stream with a lower number has a higher priority. */
 #define PRIORITY_LEAST    0
 #define PRIORITY_GREATEST (-5)
 

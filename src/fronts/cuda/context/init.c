@@ -47,7 +47,10 @@ static const struct {
     {GKF_MACHINE_FAULT_INIT_UNKNOWN, CUDA_ERROR_UNKNOWN},
 };
 
-/* All GPUs and MIG devices that CUDA_VISIBLE_DEVICES may name. */
+/*
+ * The maximum number of GPUs and MIG devices from which CUDA_VISIBLE_DEVICES
+ * selects.
+ */
 #define PLACES (GKF_DEVICES_MAX * (1 + GKF_MIG_MAX))
 struct places {
 	unsigned count;
@@ -273,8 +276,8 @@ __attribute__((constructor)) static void watch_forks(void)
 }
 
 /*
- * From now on calls fail and work ends. Releases what this process holds, so
- * that other processes need not first notice that it has ended.
+ * Makes all later calls fail and ends all work. Releases what this process
+ * holds, so that other processes need not first notice that it has ended.
  */
 __attribute__((destructor)) static void end_driver(void)
 {

@@ -7,7 +7,10 @@
 
 #include <stdlib.h>
 
-/* Programs change the mode around calls that should not disturb a capture. */
+/*
+ * Programs change the mode temporarily, for calls that should not invalidate a
+ * capture.
+ */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode before = *capture_mode();

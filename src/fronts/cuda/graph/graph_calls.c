@@ -35,7 +35,9 @@ static CUresult add_by(enum cuda_row row, CUgraphNode *ret_node, CUgraph graph,
 }
 
 /*
- * ADD(symbol, further parameters, check of them, node type, member, its value)
+ * Defines a function that adds a node: ADD(symbol, its further parameters, a
+ * condition that they must meet, node type, member of CUgraphNodeParams to set,
+ * value of that member).
  */
 #define ADD(symbol, given, valid, kind, member, ...)                           \
 	CUresult symbol(CUgraphNode *phGraphNode, CUgraph hGraph,              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array_mipmap.c - mipmapped arrays: one piece of memory, with an array for
- * each level.
+ * array_mipmap.c - mipmapped arrays: one allocation, with an array for each
+ * level.
  */
 #include "fronts/cuda/memory/array.h"
 #include "fronts/cuda/memory/memory.h"

@@ -68,7 +68,7 @@ static inline uint64_t copy_size(const struct copy *c)
 
 /*
  * Finds the memory [address, address + size) for a copy. Fails with
- * CUDA_ERROR_INVALID_VALUE if it is not within one piece, or not in the
+ * CUDA_ERROR_INVALID_VALUE if it is not within one allocation, or not in the
  * expected kind of memory.
  */
 CUresult copy_find(uint64_t address, size_t size, enum copy_place place,

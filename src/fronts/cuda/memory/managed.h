@@ -9,7 +9,7 @@
 
 #include "fronts/cuda/memory/memory.h"
 
-/* Whole pages of one piece of memory, as offsets from the piece's base. */
+/* Whole pages of one managed allocation, as offsets from its base. */
 struct managed_range {
 	struct gkf_extent piece;
 	uint64_t from, to;

@@ -107,7 +107,8 @@ static CUresult advise_range(CUdeviceptr at, size_t count, struct asked asked)
 	    (asked.advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
 	     asked.advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) &&
 	    asked.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
-		r = CUDA_ERROR_INVALID_VALUE; /* NUMA nodes access no memory */
+		/* ACCESSED_BY accepts no NUMA node */
+		r = CUDA_ERROR_INVALID_VALUE;
 	return r ? r : managed_change(&range, apply_advice, &asked);
 }
 

@@ -157,8 +157,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 }
 
 /*
- * Finds the block size that keeps the most threads busy; if several do, the
- * largest of them.
+ * Finds the block size with which the most threads fit on an SM; of several
+ * such sizes, the largest.
  */
 static CUresult find_block_size(enum cuda_row row, int *minGridSize,
 				int *blockSize, CUfunction func,

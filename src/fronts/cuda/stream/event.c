@@ -41,8 +41,8 @@ static CUresult record_new(CUevent e, struct record **ret_record)
 }
 
 /*
- * In an event shared by processes, a record must wait while an earlier record
- * in its slot is unreached.
+ * Whether a record may be marked as reached. In an event shared by processes,
+ * it must wait until all earlier records in its slot are reached.
  */
 static bool may_reach(const struct record *record)
 {

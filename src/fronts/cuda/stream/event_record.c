@@ -13,8 +13,8 @@ static CUresult record_in(CUevent e, CUstream s)
 }
 
 /*
- * Captures the record: if `flags` is set, as a node that records in each
- * launch; else as a position in the graph.
+ * Adds the record to the capture: if `flags` is set, as a node that records the
+ * event in each launch; otherwise as a position in the graph.
  */
 static CUresult capture_moment(CUstream s, CUevent e, unsigned flags)
 {

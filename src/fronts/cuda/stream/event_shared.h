@@ -45,7 +45,7 @@ void shared_event_reach(struct shared_event *e, uint64_t number);
 bool shared_event_done(struct shared_event *e);
 
 /*
- * Waits for the last record; returns the context's error if one occurs
+ * Waits for the last record; returns the context's error if an error occurs
  * meanwhile.
  */
 CUresult shared_event_wait(CUcontext ctx, struct shared_event *e);

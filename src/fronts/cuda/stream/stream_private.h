@@ -147,7 +147,8 @@ void stream_push(CUstream s, struct gkf_task *task);
 /*
  * event_record_all() records an event after all present work of all streams of
  * a context. event_hold_back() makes all later work of a context wait for an
- * event, including work in streams created later. event.c, event_wait.c.
+ * event, including work in streams created later. Defined in event.c and
+ * event_wait.c.
  */
 CUresult event_record_all(CUcontext ctx, CUevent event);
 CUresult event_hold_back(CUcontext ctx, CUevent event);

@@ -68,8 +68,8 @@ static void stop_streams(struct streams *of, int result)
 }
 
 /*
- * Sets the error of ctx last: a program that sees it there must find it in all
- * other contexts too.
+ * Sets the error of `ctx` last: once a program sees the error in `ctx`, all
+ * other contexts with the same base must have it, too.
  */
 void streams_fail(CUcontext ctx, CUresult result)
 {

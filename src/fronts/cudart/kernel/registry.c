@@ -46,7 +46,10 @@ void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 	(void)fatCubinHandle;
 }
 
-/* If memory runs out, no entry is stored, and later look-ups of it fail. */
+/*
+ * If memory runs out, no entry is stored, and later look-ups of the kernel or
+ * variable fail.
+ */
 static void note_entry(void **handle, enum entry_kind kind, const void *host,
 		       const char *name, size_t size)
 {

@@ -13,7 +13,7 @@ static cudaError_t end_of_copy(struct end *ret_end, size_t *ret_unit,
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	size_t unit = 1;
 
-	/* Exactly one of array and memory must be given. */
+	/* Exactly one of `array` and `memory` must be given. */
 	REQUIRE(!array != !memory.ptr, cudaErrorInvalidValue);
 	if (array) {
 		TRY(runtime_result(legacy->cuArray3DGetDescriptor_v2(

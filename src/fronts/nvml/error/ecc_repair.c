@@ -99,7 +99,7 @@ nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device,
 
 /*
  * Reports whether a row has failed when no spare row was left. Hopper and newer
- * GPUs support this, but in listings not without ECC.
+ * GPUs support this but, according to listings, only while ECC is on.
  */
 nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
     nvmlDevice_t device,

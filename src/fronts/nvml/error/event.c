@@ -61,7 +61,7 @@ static enum kind kind_of(uint64_t life)
 	return (enum kind)(life % KINDS);
 }
 
-/* The next value of a set's `life` that stands for the given kind. */
+/* Returns the next value of a set's `life` that stands for the given kind. */
 static uint64_t next_life(uint64_t life, enum kind kind)
 {
 	return life - life % KINDS + KINDS + kind;

@@ -9,8 +9,10 @@
 
 struct gkf_profile;
 
-/* The current clock and the highest clock; NOT_SUPPORTED: the board has none of
- * this type. */
+/*
+ * The current clock and the highest clock; NOT_SUPPORTED: the board has no
+ * clock of this type.
+ */
 nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
 		       unsigned *ret_mhz);
 nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,

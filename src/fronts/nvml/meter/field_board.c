@@ -104,7 +104,7 @@ static nvmlReturn_t module_power(const struct call *c, unsigned value,
 	return r;
 }
 
-/* A power limit of a module, which cannot be changed. */
+/* A power limit of a module. Such limits cannot be changed. */
 static nvmlReturn_t module_limit(const struct call *c, unsigned fact,
 				 uint64_t *ret_number)
 {

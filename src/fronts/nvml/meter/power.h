@@ -16,7 +16,7 @@ nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw);
 
 /*
  * Whether the board reports its mean power over the last second. Boards since
- * Ampere do, except those with its first chip, GA100 (8.0).
+ * Ampere do, except those with Ampere's first chip, GA100 (8.0).
  */
 static inline bool power_has_average(const struct gkf_profile *p)
 {
