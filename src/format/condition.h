@@ -17,7 +17,7 @@ struct gk_condition {
 	const char *why;   /* what the driver reports, and what to do */
 	/*
 	 * Two metrics that are appended to the words as "4 of 16". If `most` is
-	 * 0, none are.
+	 * 0, nothing is appended.
 	 */
 	enum gk_metric now, most;
 };

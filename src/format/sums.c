@@ -14,7 +14,7 @@ static bool add_known(double *sum, struct gk_value value)
 
 /*
  * Counts a GPU that does not answer. Needs no memory of earlier snapshots,
- * because they affect only the states of GPUs that answer.
+ * because these affect only the states of GPUs that answer.
  */
 static void count_silent(struct gk_sums *s, const struct gk_snapshot *snap,
 			 const struct gk_device *d)

@@ -27,7 +27,7 @@ struct gk_smi_table_form {
 	const char *process_heads;
 	int pid, process, process_memory;
 	bool old_rule; /* the line below the versions begins with | */
-	int blanks;    /* in the line before the processes */
+	int blanks;    /* number of blanks in the line before the processes */
 };
 
 const struct gk_smi_table_form *gk_smi_table_form(unsigned level);
