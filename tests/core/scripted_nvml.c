@@ -73,10 +73,28 @@ nvmlDevice_t gpu_handle(unsigned gpu)
 	return &devices[gpu][0];
 }
 
+/* A driver may have data of each thread, so that its code runs when one ends.
+ */
+static pthread_key_t data;
+
+static void forget(void *thread)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+
+	(void)thread;
+	nanosleep(&moment, NULL);
+}
+
+__attribute__((constructor)) static void make_key(void)
+{
+	pthread_key_create(&data, forget);
+}
+
 nvmlReturn_t nvmlInit_v2(void)
 {
 	nvmlReturn_t r;
 
+	pthread_setspecific(data, &s);
 	pthread_mutex_lock(&s.lock);
 	while (s.init_hangs)
 		pthread_cond_wait(&s.changed, &s.lock);

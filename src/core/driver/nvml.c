@@ -2,6 +2,7 @@
 /* nvml.c - finds, loads and initialises the driver library. */
 #include "core/driver/nvml.h"
 #include "base/array.h"
+#include "base/clock.h"
 
 #include "base/log.h"
 #include "base/str.h"
@@ -34,6 +35,43 @@ void *gk_nvml_load(const char *path)
 	for (size_t i = 0; !library && i < COUNT(places); i++)
 		library = dlopen(places[i], RTLD_LAZY | RTLD_LOCAL);
 	return library;
+}
+
+/*
+ * How long a closed library stays. A thread that has called it may still be
+ * ending, and run the library's code for its thread-specific data.
+ */
+#define CLOSED_NS GK_NS_PER_S
+
+static struct gk_nvml *_Atomic closed;
+
+static void put_away(struct gk_nvml *nvml)
+{
+	nvml->next = atomic_load(&closed);
+	while (!atomic_compare_exchange_weak(&closed, &nvml->next, nvml))
+		;
+}
+
+/* Unloads the libraries that were closed long enough ago. */
+static void unload_closed(void)
+{
+	struct gk_nvml *nvml = atomic_exchange(&closed, NULL), *next;
+
+	for (; nvml; nvml = next) {
+		next = nvml->next;
+		if (gk_mono_ns() - nvml->closed_ns < CLOSED_NS) {
+			put_away(nvml);
+			continue;
+		}
+		dlclose(nvml->library);
+		free(nvml);
+	}
+}
+
+static void unload_later(struct gk_nvml *nvml)
+{
+	nvml->closed_ns = gk_mono_ns();
+	put_away(nvml);
 }
 
 static void *look_up_symbol(struct gk_nvml *nvml, size_t i)
@@ -103,6 +141,7 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 
 	if (!nvml)
 		return GK_ERR_NOMEM;
+	unload_closed();
 	gk_span_begin(&span, GK_SPAN_LOAD);
 	nvml->library = gk_nvml_load(path);
 	complete = nvml->library && resolve_functions(nvml);
@@ -117,8 +156,7 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 		answer = GK_NVML_CALL(nvml, nvmlInit_v2);
 	if (answer) {
 		*ret_nvml_error = (int)answer;
-		dlclose(nvml->library);
-		free(nvml);
+		unload_later(nvml);
 		return GK_ERR_DRIVER;
 	}
 	read_versions(nvml);
@@ -139,9 +177,8 @@ void gk_nvml_close(struct gk_nvml *nvml)
 	if (atomic_fetch_sub(&nvml->uses, 1) != 1)
 		return;
 	GK_NVML_CALL(nvml, nvmlShutdown);
-	dlclose(nvml->library);
 	pthread_mutex_destroy(&nvml->looking);
-	free(nvml);
+	unload_later(nvml);
 }
 
 /* Other codes become GK_ABSENT_ERROR. */

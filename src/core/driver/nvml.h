@@ -32,6 +32,9 @@ struct gk_nvml {
 	atomic_bool more; /* gk_nvml_more() has looked up its functions */
 	pthread_mutex_t looking; /* held during gk_nvml_more() */
 	atomic_uint uses;
+	/* After the last user is gone: when that was, and the next such one. */
+	uint64_t closed_ns;
+	struct gk_nvml *next;
 #define NVML(symbol, major, minor, core, ...)                                  \
 	GK_NVML_IN_##core(__typeof__(&symbol) symbol;)
 #include "abi/nvml/nvml.def"
@@ -103,10 +106,10 @@ void gk_nvml_more(struct gk_nvml *nvml);
 struct gk_nvml *gk_nvml_ref(struct gk_nvml *nvml);
 
 /*
- * Removes a user. The last one shuts the driver library down and unloads it, so
- * that the next gk_nvml_open() finds the library of an updated driver. A thread
- * that may be inside the library must be a user: as long as a call is stuck,
- * the library stays.
+ * Removes a user. The last one shuts the driver library down. A gk_nvml_open()
+ * that comes a second later or more unloads it, so that it finds the library of
+ * an updated driver. A thread that may be inside the library must be a user: as
+ * long as a call is stuck, the library stays.
  */
 void gk_nvml_close(struct gk_nvml *nvml);
 

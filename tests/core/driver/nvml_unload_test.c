@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvml_unload_test.c - checks that a closed driver library is unloaded, so that
- * an updated one is found, but never while a thread is inside it.
+ * nvml_unload_test.c - checks that a closed driver library is unloaded when one
+ * is opened later, so that an updated one is found, but never while a thread is
+ * inside it.
  */
 #include "core/scripted.h"
 
@@ -48,13 +49,24 @@ static void *script_copy(void)
 	return library;
 }
 
+static int open_another(void)
+{
+	struct gk_options options = t.options;
+	struct gk *gk;
+
+	options.nvml_path = SCRIPTED;
+	return gk_open(&options, NULL, &gk) || gk_close(gk);
+}
+
+/* Opens another library again and again, until the copy is unloaded. */
 static void await_unload(void)
 {
 	uint64_t until = gk_mono_ns() + 60 * GK_NS_PER_S;
 
 	while (is_loaded()) {
 		assert_true(gk_mono_ns() < until);
-		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
+		gk_sleep_until(gk_mono_ns() + 100 * GK_NS_PER_MS);
+		assert_int_equal(open_another(), 0);
 	}
 }
 
@@ -66,7 +78,7 @@ static void a_closed_library_is_unloaded(void **state)
 	assert_true(is_loaded());
 	assert_int_equal(gk_close(t.gk), 0);
 	t.gk = NULL;
-	assert_false(is_loaded());
+	await_unload();
 }
 
 static void a_library_that_is_used_twice_is_unloaded_last(void **state)
@@ -80,7 +92,7 @@ static void a_library_that_is_used_twice_is_unloaded_last(void **state)
 	t.gk = NULL;
 	assert_true(is_loaded());
 	assert_int_equal(gk_close(other), 0);
-	assert_false(is_loaded());
+	await_unload();
 }
 
 /* Runs in a child, which ends by _exit(), because the worker is left behind. */
@@ -97,10 +109,13 @@ static int abandon(void)
 	scripted_await_hang(1);
 	if (gk_close(t.gk) != GK_ERR_TIMEOUT)
 		return 3;
+	gk_sleep_until(gk_mono_ns() + 1100 * GK_NS_PER_MS);
+	if (open_another())
+		return 4;
 	SCRIPT(t.s->gpu[1].hang = false);
 	t.s = own;
 	dlclose(library);
-	return is_loaded() ? 0 : 4;
+	return is_loaded() ? 0 : 5;
 }
 
 static void a_library_with_a_call_that_hangs_stays(void **state)
@@ -140,10 +155,25 @@ static void a_library_is_unloaded_when_a_wait_for_events_ends(void **state)
 	await_unload();
 }
 
+/* Threads that have called it run its code when they end. */
+static void a_library_stays_for_threads_that_end(void **state)
+{
+	const struct timespec moment = {.tv_nsec = 50000000};
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		scripted_open();
+		assert_int_equal(gk_close(t.gk), 0);
+		t.gk = NULL;
+	}
+	nanosleep(&moment, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(a_closed_library_is_unloaded),
+	    T(a_library_stays_for_threads_that_end),
 	    T(a_library_that_is_used_twice_is_unloaded_last),
 	    T(a_library_with_a_call_that_hangs_stays),
 	    T(a_library_is_unloaded_when_a_wait_for_events_ends),
