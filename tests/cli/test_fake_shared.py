@@ -61,6 +61,7 @@ class Shared:
         match = re.search(r"GPUKIT_MACHINE=(\S+) LD_LIBRARY_PATH=(\S+)", said)
         assert match, said
         self.path = match[1]
+        assert f"`gpukit fake join {self.path}`" in said
         self.env = {"GPUKIT_MACHINE": match[1], "LD_LIBRARY_PATH": match[2]}
 
     def start(self, user, *words, **env):
@@ -180,6 +181,8 @@ def test_who_may_only_read_changes_nothing(shared, owner):
     done = one.run(DAEMON, "fake", "ctl", "set", 0, "temperature=90",
                    GPUKIT_TRUST=str(owner))
     assert done.returncode == 1 and "can only be shown" in done.stderr
+    done = one.run(DAEMON, "fake", "load", "train:0,mem=1GiB")
+    assert "can only be shown" in one_line(done, 1, one.path)
     with pytest.raises(subprocess.CalledProcessError):
         subprocess.run(["sh", "-c", f": >>{one.path}"], check=True,
                        preexec_fn=become(DAEMON), capture_output=True)

@@ -251,8 +251,11 @@ bool fake_trap(const char *path, char *ret_text, size_t cap);
 /* Writes the name of a user, or "user UID". */
 void fake_user(uid_t user, char *ret_who, size_t cap);
 
-/* Writes the name of the user who owns the machine at path. */
-void fake_owner(const char *path, char *ret_who, size_t cap);
+/*
+ * Says that a machine of another user, of which this one sees a copy, cannot be
+ * changed. Returns the exit status.
+ */
+int fake_refuse_change(const char *path);
 
 /* The options, for the manual. */
 extern const struct argp fake_argp;

@@ -243,18 +243,6 @@ static error_t parse_ctl_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Another user's machine can only be looked at. */
-static int refuse_change(const char *path)
-{
-	char who[64];
-
-	fake_owner(path, who, sizeof who);
-	return fake_failure(
-	    "machine %s belongs to %s and can only be shown (show, topology, "
-	    "coverage); change it as %s, or create one of yours",
-	    path, who, who);
-}
-
 static int run_verb(const struct verb *verb, const struct arguments *a)
 {
 	struct ctl ctl = {.json = a->json, .by_caller = a->by_caller};
@@ -274,7 +262,7 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 	ctl.path = path;
 	ctl.file = gkf_machine_file(ctl.machine);
 	code = gkf_machine_is_copy(ctl.machine) && verb->need == CHANGES
-		   ? refuse_change(path)
+		   ? fake_refuse_change(path)
 		   : verb->run(&ctl, a->count - 1, a->args + 1);
 	if (!gkf_machine_is_whole(ctl.machine))
 		code = fake_failure("machine %s: its file was truncated while "

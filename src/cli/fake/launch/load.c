@@ -388,6 +388,20 @@ const struct argp fake_load_argp = {
     NULL,
     NULL};
 
+/* Loads cannot run on a copy of another user's machine. */
+static int check_writable(const char *path)
+{
+	struct gkf_machine *m;
+	int code = fake_open(path, &m);
+
+	if (code)
+		return code;
+	if (gkf_machine_is_copy(m))
+		code = fake_refuse_change(path);
+	gkf_machine_close(m);
+	return code;
+}
+
 int fake_load(int argc, char **argv)
 {
 	struct arguments arguments = {0};
@@ -397,6 +411,8 @@ int fake_load(int argc, char **argv)
 
 	gk_arg_parse(&fake_load_argp, ARGP_IN_ORDER, argc, argv, &arguments);
 	code = fake_choose(arguments.name, path, sizeof path);
+	if (!code)
+		code = check_writable(path);
 	if (code)
 		return code;
 	fake_signals_hold();

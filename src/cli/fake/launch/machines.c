@@ -189,13 +189,24 @@ bool fake_trap(const char *path, char *ret_text, size_t cap)
 	return true;
 }
 
-void fake_owner(const char *path, char *ret_who, size_t cap)
+static void name_owner(const char *path, char *ret_who, size_t cap)
 {
 	struct stat st;
 
 	gk_str_copy(ret_who, cap, "another user");
 	if (!stat(path, &st))
 		fake_user(st.st_uid, ret_who, cap);
+}
+
+int fake_refuse_change(const char *path)
+{
+	char who[64];
+
+	name_owner(path, who, sizeof who);
+	return fake_failure(
+	    "machine %s belongs to %s and can only be shown (show, topology, "
+	    "coverage); change it as %s, or create one of yours",
+	    path, who, who);
 }
 
 void fake_whose(const char *path, char *ret_text, size_t cap)

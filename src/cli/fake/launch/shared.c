@@ -126,7 +126,7 @@ void fake_shared_tell(const char *path)
 	if (fake_where("", dir, sizeof dir))
 		*dir = '\0';
 	fprintf(stderr,
-		"gpukit fake: other users see the machine with "
-		"GPUKIT_MACHINE=%s LD_LIBRARY_PATH=%s\n",
-		path, dir);
+		"gpukit fake: other users see the machine by `gpukit fake join "
+		"%s`, or with GPUKIT_MACHINE=%s LD_LIBRARY_PATH=%s\n",
+		path, path, dir);
 }
