@@ -25,8 +25,8 @@ struct gkf_generation {
 	const char *driver;        /* "535.261.03" */
 	unsigned level;            /* GKF_LEVEL() of the driver */
 	unsigned cuda;             /* supported CUDA version, such as 12020 */
-	unsigned field_max;        /* NVML_FI_MAX in its header */
-	unsigned long long events; /* nvmlEventTypeAll in its header */
+	unsigned field_max;        /* NVML_FI_MAX in its nvml.h */
+	unsigned long long events; /* nvmlEventTypeAll in its nvml.h */
 	unsigned record;           /* bytes per process in the _v3 lists */
 };
 

@@ -32,7 +32,7 @@ struct launch_config {
 struct thread {
 	cudaError_t last; /* cudaGetLastError */
 	bool chosen;      /* cudaSetDevice was called */
-	int device;       /* the device that it chose */
+	int device;       /* the device that the thread chose */
 	unsigned depth;
 	struct launch_config config[LAUNCH_DEPTH_MAX];
 };

@@ -61,7 +61,7 @@ struct plan {
 	struct plan *next;
 	CUstream *stream; /* streams; the kernel runs in the first one */
 	unsigned streams;
-	bool kept; /* captured: a graph may run it again */
+	bool kept; /* the plan was captured: a graph may run it again */
 	unsigned collectives, messages;
 	struct collective *collective;
 	struct message *message;

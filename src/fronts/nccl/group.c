@@ -13,7 +13,8 @@
 /* A communicator with work to launch. */
 struct pending {
 	struct pending *next;
-	struct ncclComm *c; /* in use: comm_leave() must follow */
+	/* held by comm_use(): call comm_leave() when done */
+	struct ncclComm *c;
 	struct plan *plan;
 };
 

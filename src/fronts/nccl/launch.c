@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller buffers are not made accessible to other processes. */
+/* The minimum size of buffers that are made accessible to other processes. */
 #define SHOWN_MIN (64u << 10)
 
 struct run_params {

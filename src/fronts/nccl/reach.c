@@ -18,7 +18,7 @@ struct opened {
 	struct opened *next;
 	CUcontext ctx;
 	unsigned char handle[sizeof((struct place *)0)->handle];
-	CUdeviceptr address; /* 0: it cannot be opened */
+	CUdeviceptr address; /* 0: the memory cannot be opened */
 };
 
 /* A hash table of opened memory, by memory handle. */

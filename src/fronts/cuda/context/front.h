@@ -50,7 +50,7 @@ extern const struct cuda_part_row memory_part, stream_part, module_part;
  * A device visible to this process; its index in `cuda.device` is its CUdevice.
  */
 struct cuda_device {
-	unsigned index;    /* index in the machine */
+	unsigned index;    /* index among the machine's GPUs */
 	uint32_t instance; /* the MIG instance, or GKF_NO_INSTANCE */
 	/* differs between uses of the same instance number */
 	uint32_t life;
@@ -63,9 +63,10 @@ struct cuda_device {
 	_Atomic unsigned contexts; /* number of live contexts */
 	/* number of device_hold() calls not yet undone by device_let_go() */
 	unsigned held;
-	_Atomic bool attached; /* has a slot, perhaps without contexts */
-	pthread_mutex_t lock;  /* guards the primary context */
-	CUcontext primary;     /* once created, never freed */
+	/* the process has a slot, perhaps without contexts */
+	_Atomic bool attached;
+	pthread_mutex_t lock; /* guards the primary context */
+	CUcontext primary;    /* once created, never freed */
 	unsigned primary_retained;
 	_Atomic unsigned primary_flags;
 };
@@ -85,7 +86,7 @@ struct cuda_process {
 	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
 	const struct gkf_gate *gate; /* the gate of `machine` */
-	bool launch_blocking;        /* CUDA_LAUNCH_BLOCKING */
+	bool launch_blocking;        /* CUDA_LAUNCH_BLOCKING is set */
 	unsigned device_count;
 	struct cuda_device device[GKF_DEVICES_MAX];
 };
@@ -104,7 +105,7 @@ struct CUctx_st {
 	CUgreenCtx green;
 	/* number of live green contexts that have this base */
 	_Atomic unsigned greens;
-	unsigned api;        /* cuCtxGetApiVersion */
+	unsigned api;        /* the version that cuCtxGetApiVersion() returns */
 	_Atomic uint64_t id; /* cuCtxGetId */
 	/* false: destroyed, or an inactive primary context */
 	_Atomic bool alive;

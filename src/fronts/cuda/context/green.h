@@ -25,7 +25,8 @@ struct green_share {
 	/* the limit set by CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG */
 	unsigned queue_limit;
 	unsigned queue_scope; /* enum CUdevWorkqueueConfigScope */
-	bool has_default;     /* whether it has a default stream */
+	/* whether the green context has a default stream */
+	bool has_default;
 };
 
 struct CUgreenCtx_st {

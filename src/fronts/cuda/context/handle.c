@@ -42,7 +42,11 @@ struct slab {
 	/* Guarded by `lock`. */
 	pthread_mutex_t lock;
 	size_t usable;
-	uint32_t oldest, newest, waiting; /* index of the slot + 1; 0: none */
+	/*
+	 * The queue of freed slots: index + 1 of the oldest and of the newest
+	 * (0: none), and the number of slots that wait in it.
+	 */
+	uint32_t oldest, newest, waiting;
 } __attribute__((aligned(64)));
 
 static struct slab slabs[HANDLE_KINDS] = {

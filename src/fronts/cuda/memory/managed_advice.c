@@ -138,7 +138,7 @@ static void note_prefetch(struct memory_advice *a, const void *data)
 struct move_task {
 	struct gkf_task task;
 	uint64_t at, size;
-	unsigned device; /* index in the machine, or GKF_SPACE_HOST */
+	unsigned device; /* index among the machine's GPUs, or GKF_SPACE_HOST */
 };
 
 static int run_move(struct gkf_task *task)

@@ -83,7 +83,7 @@ struct memory_advice {
 struct memory_tag {
 	uint64_t id;
 	bool leaving;     /* cuMemFreeAsync was called */
-	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	/*
 	 * Advice by stretches; the last stretch ends at the end of the piece.
 	 */

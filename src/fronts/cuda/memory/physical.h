@@ -16,7 +16,8 @@ struct physical {
 	CUmemAllocationProp prop;
 	uint64_t size;
 	uint64_t address; /* from gkf_space_alloc(); 0: imported */
-	void *source;     /* where this process accesses the memory */
+	/* host address at which this process accesses the memory */
+	void *source;
 	struct gkf_share_about about; /* used only if the memory is imported */
 	/* whether it is shared; if true, `row` is its entry in share.h */
 	bool shared;

@@ -16,7 +16,7 @@
 struct shared_event {
 	_Atomic unsigned holders;
 	struct gkf_share_event *word;
-	bool opened; /* another process created it */
+	bool opened; /* another process created the event */
 	unsigned device;
 	uint32_t row;
 };

@@ -42,7 +42,7 @@ void streams_strike_off(struct streams *streams)
 	pthread_mutex_lock(&contexts.lock);
 	while (*at && *at != streams)
 		at = &(*at)->next;
-	if (*at) { /* absent if opening failed */
+	if (*at) { /* not in the list if opening failed */
 		*at = streams->next;
 		if (!*at)
 			contexts.end = at;

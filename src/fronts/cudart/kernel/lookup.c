@@ -15,7 +15,8 @@
 #define FIRST_SIZE 64u
 
 struct slot {
-	_Atomic(const void *) host; /* NULL: free; ends a search */
+	/* NULL: the slot is free; a search ends here */
+	_Atomic(const void *) host;
 	_Atomic(struct entry *) entry;
 };
 

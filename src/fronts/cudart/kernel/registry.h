@@ -21,7 +21,8 @@ struct image;
 /* One kernel or variable; lives as long as its image is registered. */
 struct entry {
 	enum entry_kind kind;
-	const void *host; /* the address that stands for it in the program */
+	/* the host address that stands for the kernel or variable */
+	const void *host;
 	const char *name; /* its name in the image; not a copy */
 	size_t size;      /* size of a variable */
 	struct image *image;

@@ -181,7 +181,7 @@ static void put_capture(void *records, unsigned i, const struct session *s)
 	};
 }
 
-/* Boards run fewer sessions than this; more are not reported. */
+/* The maximum number of sessions to report; boards run fewer. */
 #define SESSIONS_MAX 256
 
 /* *count is the capacity of `records`, and becomes the number of sessions. If

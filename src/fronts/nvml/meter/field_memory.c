@@ -116,7 +116,7 @@ nvmlReturn_t field_recovery(const struct call *c, unsigned scope, unsigned arg,
 	int advised = gkf_fault_recovery(c->machine, c->index);
 
 	(void)scope;
-	/* Listings of boards before Ampere do not advise to drain. */
+	/* According to listings, boards before Ampere never advise draining. */
 	if (arg == NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET &&
 	    c->board->profile.compute_major < 8)
 		return NVML_ERROR_NOT_SUPPORTED;

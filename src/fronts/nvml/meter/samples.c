@@ -15,7 +15,7 @@
  * that a board must have to support this kind.
  */
 struct kind {
-	uint8_t offset, size; /* size 0: no simulated board supports it */
+	uint8_t offset, size; /* size 0: no simulated board supports the kind */
 	enum gkf_value value;
 };
 #define OF(member, id)                                                         \

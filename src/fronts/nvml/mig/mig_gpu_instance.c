@@ -18,7 +18,7 @@ static const struct gkf_mig_board *board_to_split(const struct call *c)
 	return gkf_mig_board(&c->board->profile);
 }
 
-/* The profile with a number NVML_GPU_INSTANCE_PROFILE_... */
+/* Finds the profile whose number (NVML_GPU_INSTANCE_PROFILE_...) is given. */
 static nvmlReturn_t
 profile_by_number(const struct call *c, unsigned number,
 		  const struct gkf_mig_profile **ret_profile)

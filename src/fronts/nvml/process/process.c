@@ -33,7 +33,8 @@ nvmlReturn_t process_list_read(const struct call *c, unsigned types,
 		}
 		if (l->at != l->room)
 			free(l->at);
-		cap = l->count + PROCESS_SHORT_LIST; /* some may start now */
+		/* more processes may start meanwhile */
+		cap = l->count + PROCESS_SHORT_LIST;
 		l->at = gk_resize(NULL, cap, sizeof(*l->at));
 		if (!l->at) {
 			l->at = l->room;
