@@ -136,6 +136,42 @@ static void texts_of_what_is_known_and_what_is_not(void **state)
 		    texts[i].known);
 }
 
+static int order(enum gk_column column, bool descending)
+{
+	return gk_column_order(column, descending, &fixture.processes[0],
+			       &fixture.processes[1]);
+}
+
+/* What is unknown comes last in either direction. */
+static void processes_are_sorted_by_a_column(void **state)
+{
+	struct gk_process *p = fixture.processes;
+
+	(void)state;
+	fixture_init(&fixture, 2);
+	fixture_add_process(&fixture, 0, 7, "a");
+	fixture_add_process(&fixture, 1, 8, "b");
+	p[0].m[GK_PM_RSS] = present(100);
+	p[1].m[GK_PM_RSS] = present(99);
+	p[1].user = "bob";
+	assert_true(order(GK_COLUMN_PID, false) < 0);
+	assert_true(order(GK_COLUMN_PID, true) > 0);
+	assert_true(order(GK_COLUMN_USER, false) < 0);
+	assert_true(order(GK_COLUMN_USER, true) > 0);
+	assert_true(order(GK_COLUMN_COMMAND, false) < 0);
+	assert_true(order(GK_COLUMN_COMMAND, true) > 0);
+	assert_int_equal(order(GK_COLUMN_NAME, false), 0);
+	assert_int_equal(order(GK_COLUMN_PPID, true), 0);
+	p[0].user = "";
+	p[0].parent = 0;
+	for (int descending = 0; descending < 2; descending++) {
+		assert_true(order(GK_COLUMN_USER, descending) > 0);
+		assert_true(order(GK_COLUMN_PPID, descending) > 0);
+	}
+	p[1].user = "";
+	assert_int_equal(order(GK_COLUMN_USER, true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +180,7 @@ int main(void)
 	    cmocka_unit_test(every_column_is_found_and_explained),
 	    cmocka_unit_test(only_some_cost_more),
 	    cmocka_unit_test(texts_of_what_is_known_and_what_is_not),
+	    cmocka_unit_test(processes_are_sorted_by_a_column),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

@@ -435,6 +435,72 @@ static void the_report_goes_on_behind_a_long_list(void **state)
 	assert_null(strstr(out.data, "\n    Processes"));
 }
 
+/* As spreadsheets need it; a number stays one. */
+static void a_text_is_no_formula(void **state)
+{
+	(void)state;
+	strcpy(device.name, "=1+2");
+	assert_string_equal(row("name"), "'=1+2\n");
+	assert_string_equal(row("index,name"), "0, '=1+2\n");
+	strcpy(device.name, "-12");
+	assert_string_equal(row("name"), "-12\n");
+}
+
+static void samples_have_a_block_each(void **state)
+{
+	static const char *const labels[] = {
+	    "GPU Utilization Samples", "Memory Utilization Samples",
+	    "ENC Utilization Samples", "DEC Utilization Samples"};
+	const struct gk_smi_absent absent = {0};
+	struct gk_detail *detail = calloc(1, sizeof *detail);
+
+	(void)state;
+	assert_non_null(detail);
+	for (int i = 0; i < 4; i++)
+		detail->samples[GK_SAMPLED_GPU + i] =
+		    (struct gk_samples){.count = 7,
+					.duration_ns = 1250000000,
+					.max = 90 + i,
+					.min = 10 + i,
+					.avg = 50 + i};
+	device.detail = detail;
+	gk_smi_log_text(&out, &snap, GK_SMI_UTILIZATION, 1, &absent);
+	for (int i = 0; i < 4; i++) {
+		const char *at = strstr(out.data, labels[i]);
+		unsigned max, min, avg;
+
+		assert_non_null(at);
+		assert_int_equal(sscanf(at,
+					"%*[^\n] Duration : 1.25 sec Number of "
+					"Samples : 7 Max : %u %% Min : %u %% "
+					"Avg : %u %%",
+					&max, &min, &avg),
+				 3);
+		assert_int_equal(max, 90 + i);
+		assert_int_equal(min, 10 + i);
+		assert_int_equal(avg, 50 + i);
+	}
+	free(detail);
+}
+
+static void dmon_has_a_line_for_each_whole_gpu(void **state)
+{
+	static const struct gk_smi_mon mon = {.groups = "v"};
+	struct gk_device devices[3];
+
+	(void)state;
+	put(GK_M_HELD_POWER, 0);
+	put(GK_M_HELD_THERMAL, 0);
+	devices[0] = devices[1] = devices[2] = device;
+	devices[1].mig_index = devices[1].parent = 0;
+	devices[2].index = 1;
+	snap.devices = devices;
+	snap.device_count = 3;
+	gk_smi_dmon(&out, &snap, NULL, NULL, &mon);
+	assert_string_equal(out.data, "    0      0      0 \n"
+				      "    1      0      0 \n");
+}
+
 static void markup_is_escaped(void **state)
 {
 	(void)state;
@@ -490,6 +556,9 @@ int main(void)
 	    TEST(the_version_is_of_all_parts),
 	    TEST(a_declaration_has_a_text_or_children_or_both),
 	    TEST(the_report_goes_on_behind_a_long_list),
+	    TEST(a_text_is_no_formula),
+	    TEST(samples_have_a_block_each),
+	    TEST(dmon_has_a_line_for_each_whole_gpu),
 	    TEST(markup_is_escaped),
 	    TEST(fields_are_found_by_both_names),
 	};
