@@ -39,8 +39,14 @@ static const struct {
 /* A field with a scope adds it to the value: links are 0, 1, ... */
 void script_field(nvmlDevice_t dev, nvmlFieldValue_t *field)
 {
-	(void)dev;
 	field->nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+	if (field->fieldId == NVML_FI_DEV_NVLINK_LINK_COUNT &&
+	    s.gpu[dev->gpu].links) {
+		field->nvmlReturn = NVML_SUCCESS;
+		field->valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
+		field->value.uiVal = s.gpu[dev->gpu].links;
+		return;
+	}
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
 		if (fields[i].id != field->fieldId)
 			continue;

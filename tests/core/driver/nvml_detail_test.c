@@ -117,6 +117,29 @@ static void links_are_listed(void **state)
 	assert_int_equal(t.snap->devices[1].detail->link_count, 0);
 }
 
+/* Also in one call, which tells how many there are even if fewer fit. */
+static void links_are_read_alone(void **state)
+{
+	struct gk_link links[GK_LINKS_MAX] = {{.index = 77}};
+	size_t count = 99;
+
+	(void)state;
+	make_links();
+	scripted_open();
+	assert_int_equal(gk_read_links(t.gk, 0, links, &count, NULL), 0);
+	assert_int_equal(count, 3);
+	assert_int_equal(links[0].index, 0);
+	assert_int_equal(links[2].index, 2);
+	assert_value(links[2].m[GK_L_TX], 1024 * (3 + 2));
+	links[2].index = 77;
+	count = 99;
+	assert_int_equal(gk_read_all_links(t.gk, 0, links, 2, &count, NULL), 0);
+	assert_int_equal(count, 3);
+	assert_int_equal(links[2].index, 77);
+	assert_int_equal(gk_read_links(t.gk, 1, links, &count, NULL), 0);
+	assert_int_equal(count, 0);
+}
+
 static void nothing_is_read_unasked(void **state)
 {
 	const struct gk_device *dev;
@@ -484,6 +507,7 @@ int main(void)
 	    SCRIPTED_TEST(field_values_cost_one_call),
 	    SCRIPTED_TEST(facts_have_their_reasons),
 	    SCRIPTED_TEST(links_are_listed),
+	    SCRIPTED_TEST(links_are_read_alone),
 	    SCRIPTED_TEST(nothing_is_read_unasked),
 	    SCRIPTED_TEST(details_are_read_when_asked_for),
 	    SCRIPTED_TEST(snapshots_have_details_of_their_own),
