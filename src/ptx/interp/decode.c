@@ -13,7 +13,7 @@
 
 /* bytes of local memory per lane for recursive calls */
 #define RECURSION_ROOM (64U << 10)
-#define REGISTERS_MAX  64 /* 65536 per block / 1024 threads */
+#define REGISTERS_MAX  64 /* 65536 registers per block / 1024 threads */
 #define FRAME_MAX      (1U << (GKF_AREA_SHIFT - 1)) /* bytes */
 
 /*

@@ -10,14 +10,14 @@
 
 #include "fronts/common/element.h"
 
-/* cublasOperation_t. */
+/* The values of cublasOperation_t. */
 enum operation { OP_N, OP_T, OP_C, OP_CONJG };
 
 struct gemm {
 	enum operation op_a, op_b; /* not OP_CONJG */
 	int64_t m, n, k;           /* op_a(A) is m x k, op_b(B) is k x n */
 	const void *a, *b, *c;     /* c is not read if beta is 0 */
-	/* may be c if type and leading dimension are the same */
+	/* may be `c` if both have the same type and leading dimension */
 	void *d;
 	int64_t lda, ldb, ldc, ldd;
 	enum element type_a, type_b, type_c, type_d;

@@ -48,7 +48,7 @@ struct item {
 	int *pivots;     /* NULL: do not pivot */
 	int *own_pivots; /* used if the program passes no array of pivots */
 	void *work;
-	int work_size; /* number of elements */
+	int work_size; /* number of elements in `work` */
 	int info;
 };
 

@@ -49,7 +49,8 @@ struct nvmlGpmSample_st {
 };
 
 static struct nvmlGpmSample_st samples[SAMPLES_MAX];
-static _Atomic unsigned next_sample; /* search for a free one starts here */
+/* where the search for a free sample starts */
+static _Atomic unsigned next_sample;
 
 /* The sample of a handle; NULL if the handle is invalid. */
 static struct nvmlGpmSample_st *find_sample(const void *handle)
