@@ -2,6 +2,7 @@
 /* boxed_test.c - compares the report in boxes with golden files. */
 #include "format/bar.h"
 #include "format/boxed/boxed.h"
+#include "format/boxed/table.h"
 #include "format/fixture.h"
 #include "format/width.h"
 
@@ -94,6 +95,33 @@ static void lines_are_of_one_width(void **state)
 	}
 }
 
+/* As in a small terminal: fewer fields, and none of another's width. */
+static void narrow_tables_have_what_fits(void **state)
+{
+	static const struct gk_boxed_options options = {.dense = true};
+	static const int widths[] = {45, 70};
+
+	(void)state;
+	fixture_everything(&fixture);
+	for (int i = 0; i < 2; i++) {
+		struct gk_buf out = {0};
+		struct gk_box box = {.out = &out,
+				     .snap = &fixture.snap,
+				     .o = &options,
+				     .width = widths[i]};
+		char name[32];
+
+		gk_box_devices(&box);
+		for (char *line = out.data, *end; *line; line = end + 1) {
+			end = strchr(line, '\n');
+			assert_int_equal(gk_columns(line, (size_t)(end - line)),
+					 widths[i]);
+		}
+		snprintf(name, sizeof name, "boxed-narrow-%d", widths[i]);
+		assert_golden(&out, name);
+	}
+}
+
 static void nothing_is_said_in_words(void **state)
 {
 	(void)state;
@@ -164,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_width),
+	    cmocka_unit_test(narrow_tables_have_what_fits),
 	    cmocka_unit_test(it_says_what_it_shows),
 	    cmocka_unit_test(lines_are_of_one_width),
 	    cmocka_unit_test(nothing_is_said_in_words),
