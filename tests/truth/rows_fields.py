@@ -270,7 +270,7 @@ FACTS = {
     "DEV_NVLINK_GET_POWER_THRESHOLD_SUPPORTED":
         lambda profile: int(profile["nvlink_version"] >= 4),
     "PWR_SMOOTHING_MAX_NUM_PRESET_PROFILES":
-        lambda profile: (5 if profile["nvlink_version"] >= 5
+        lambda profile: (5 if profile["compute_major"] == 10
                          else Refused("NOT_SUPPORTED")),
     "DEV_IS_RESETLESS_MIG_SUPPORTED":
         lambda profile: int(profile["compute_major"] >= 9),

@@ -31,6 +31,9 @@ enum source {
 #define ALWAYS .needs = offsetof(struct gkf_profile, memory_mib)
 #define HAS(member, least)                                                     \
 	.needs = offsetof(struct gkf_profile, member), .need_min = (least)
+#define ONLY(member, one)                                                      \
+	.needs = offsetof(struct gkf_profile, member), .need_min = (one),      \
+	.need_max = (one)
 #define STATE(member, divisor)                                                 \
 	.source = FROM_STATE, .offset = offsetof(struct gkf_state, member),    \
 	.scale = (divisor)
@@ -45,7 +48,7 @@ static const struct {
 	int64_t scale;
 	gkf_compute_fn *compute;
 	size_t needs; /* profile integer that must not be below need_min */
-	int64_t need_min;
+	int64_t need_min, need_max; /* nor above need_max, if that is not 0 */
 } sources[GKF_V_COUNT] = {
 #define VALUE(id, name, min, max, unit, help, ...) [GKF_V_##id] = {__VA_ARGS__},
 #include "machine/file/values.def"
@@ -53,6 +56,7 @@ static const struct {
 };
 #undef ALWAYS
 #undef HAS
+#undef ONLY
 #undef STATE
 #undef PROFILE
 #undef ZERO
@@ -66,8 +70,10 @@ static int64_t field_word(const void *base, size_t offset)
 
 static bool has_value(const struct gkf_profile *profile, enum gkf_value value)
 {
-	return field_word(profile, sources[value].needs) >=
-	       sources[value].need_min;
+	int64_t there = field_word(profile, sources[value].needs);
+
+	return there >= sources[value].need_min &&
+	       (!sources[value].need_max || there <= sources[value].need_max);
 }
 
 bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,

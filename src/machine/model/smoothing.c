@@ -76,11 +76,12 @@ int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
  */
 #define FLOOR_BINS_MAX (9 * GKF_BINS_PER_S)
 
-/* Only boards with NVLink 5, such as the B200, have power smoothing. */
+/* Only B200 and its kin have power smoothing; other boards with Blackwell's
+ * name do not. */
 static bool is_on(const struct gkf_machine *m, unsigned device,
 		  const int64_t *set)
 {
-	return m->boards[device].profile.nvlink_version >= 5 &&
+	return m->boards[device].profile.compute_major == 10 &&
 	       set[GKF_V_POWER_SMOOTHING] == 1;
 }
 
