@@ -88,6 +88,23 @@ static void what_is_not_known_is_a_gap(void **state)
 	gk_web_host_free(&h);
 }
 
+static void a_gap_is_as_many_intervals_as_passed(void **state)
+{
+	(void)state;
+	begin();
+	assert_int_equal(take(GK_EVENT_HELLO, "{\"hostname\":\"atlas\","
+					      "\"interval_seconds\":2,"
+					      "\"devices\":[{\"uuid\":\"a\","
+					      "\"label\":\"0\"}]}"),
+			 0);
+	frame(100, 10);
+	frame(102, 20);
+	assert_history("[10,20]");
+	frame(108, 30);
+	assert_history("[10,20,null,null,30]");
+	gk_web_host_free(&h);
+}
+
 /* The hub keeps a peer's history unchanged. */
 static void a_hello_brings_its_history(void **state)
 {
@@ -477,6 +494,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(frames_become_history),
 	    cmocka_unit_test(what_is_not_known_is_a_gap),
+	    cmocka_unit_test(a_gap_is_as_many_intervals_as_passed),
 	    cmocka_unit_test(a_hello_brings_its_history),
 	    cmocka_unit_test(what_was_held_back_is_remembered),
 	    cmocka_unit_test(strangers_are_not_believed),
