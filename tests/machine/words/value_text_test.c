@@ -5,6 +5,8 @@
  */
 #include "unit.h"
 
+#include <errno.h>
+
 #include "base/err.h"
 #include "machine/words/spec.h"
 
@@ -108,6 +110,20 @@ static void what_is_no_number_leaves_the_value_alone(void **state)
 	}
 }
 
+/* Nor does it depend on what failed before. */
+static void an_old_error_spoils_no_number(void **state)
+{
+	int64_t value = UNTOUCHED;
+
+	(void)state;
+	errno = ERANGE;
+	assert_int_equal(gkf_spec_value("0x1f", "", &value), 0);
+	assert_int_equal(value, 0x1f);
+	errno = ERANGE;
+	assert_int_equal(gkf_spec_value("31", "", &value), 0);
+	assert_int_equal(value, 31);
+}
+
 static void speeds_are_permille(void **state)
 {
 	static const struct {
@@ -151,6 +167,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(numbers_have_the_unit_of_their_value),
 	    cmocka_unit_test(what_is_no_number_leaves_the_value_alone),
+	    cmocka_unit_test(an_old_error_spoils_no_number),
 	    cmocka_unit_test(speeds_are_permille),
 	};
 
