@@ -303,9 +303,10 @@ static void complete_line(struct line *line)
 
 static int write_answer(struct gk_buf *out)
 {
-	bool ok = !out->failed &&
-		  fwrite(out->data, 1, out->len, stdout) == out->len &&
-		  !fflush(stdout);
+	bool ok =
+	    !out->failed &&
+	    (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len) &&
+	    !fflush(stdout);
 
 	gk_buf_free(out);
 	return ok ? GK_EXIT_OK : GK_EXIT_FAILURE;

@@ -11,7 +11,6 @@
 #ifndef GKF_FOLLOW_H
 #define GKF_FOLLOW_H
 
-#include "base/export.h"
 #include "machine/file/numbers.h"
 
 #include <stdbool.h>
@@ -31,7 +30,7 @@ void gkf_copy_follow(struct gkf_machine *m, int fd);
  * For the launcher: brings the machine up to date for its copies. Returns false
  * if nobody needs that, else it must be called again after GKF_KEEP_NS.
  */
-GKF_API bool gkf_machine_keep(struct gkf_machine *m);
+bool gkf_machine_keep(struct gkf_machine *m);
 #define GKF_KEEP_NS GKF_BIN_NS
 
 #endif

@@ -19,6 +19,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,36 @@
 
 /* The maximum number of files that are examined in a shared directory. */
 #define OTHERS_MAX 64
+
+/* ---- where machines are, and whose they are ---- */
+
+int fake_private_dir(char *ret_dir, size_t cap)
+{
+	/* Any name will do, because only the directory of the path is used. */
+	int err = gkf_machine_path("x", ret_dir, cap);
+
+	if (!err)
+		*strrchr(ret_dir, '/') = '\0';
+	return err;
+}
+
+void fake_shared_dir(char *ret_dir, size_t cap)
+{
+	snprintf(ret_dir, cap, FAKE_SHARED_PLACE "/" FAKE_SHARED_PREFIX "%u",
+		 (unsigned)geteuid());
+}
+
+void fake_user(uid_t user, char *ret_who, size_t cap)
+{
+	struct passwd *owner = getpwuid(user);
+
+	if (owner)
+		gk_str_copy(ret_who, cap, owner->pw_name);
+	else
+		snprintf(ret_who, cap, "user %u", (unsigned)user);
+}
+
+/* ---- the list ---- */
 
 /*
  * Finds out whether the launcher is alive. This is unknown if the launcher is

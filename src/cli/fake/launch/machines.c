@@ -11,22 +11,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int fake_private_dir(char *ret_dir, size_t cap)
-{
-	/* Any name will do, because only the directory of the path is used. */
-	int err = gkf_machine_path("x", ret_dir, cap);
-
-	if (!err)
-		*strrchr(ret_dir, '/') = '\0';
-	return err;
-}
 
 /* Writes a list of machines, for a message. */
 static void write_names(const struct fake_machine *machines, unsigned count,
@@ -138,16 +127,6 @@ int fake_choose(const char *name, char *ret_path, size_t cap)
 				    "ls` lists them",
 				    ret_path, strerror(errno));
 	return code;
-}
-
-void fake_user(uid_t user, char *ret_who, size_t cap)
-{
-	struct passwd *owner = getpwuid(user);
-
-	if (owner)
-		gk_str_copy(ret_who, cap, owner->pw_name);
-	else
-		snprintf(ret_who, cap, "user %u", (unsigned)user);
 }
 
 /*

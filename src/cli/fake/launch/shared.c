@@ -32,12 +32,6 @@ static int make_shared_dir(const char *dir)
 	return 0;
 }
 
-void fake_shared_dir(char *ret_dir, size_t cap)
-{
-	snprintf(ret_dir, cap, FAKE_SHARED_PLACE "/" FAKE_SHARED_PREFIX "%u",
-		 (unsigned)geteuid());
-}
-
 int fake_shared_path(const char *name, unsigned attempt, char *ret_path,
 		     size_t cap)
 {
