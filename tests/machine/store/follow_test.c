@@ -189,8 +189,8 @@ static void a_copy_counts_each_bin_once_without_a_launcher(void **state)
 			struct gkf_past past;
 
 			if (back <= GKF_PAST_BINS)
-				assert_true(gkf_past_read(copy, 0, bin - back,
-							  &past));
+				assert_true(
+				    gkf_past_read(copy, 0, bin - back, &past));
 		}
 		/* Now and then the owner looks, at the other GPU only. */
 		if (n % 5 == 0)
