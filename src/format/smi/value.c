@@ -69,7 +69,7 @@ int64_t gk_smi_to_mib(const struct gk_snapshot *snap, int64_t bytes)
 
 SHOW(number)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64, v);
 	return GK_PRESENT;
 }
@@ -96,7 +96,7 @@ SHOW(margin)
 
 SHOW(mib)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(at->snap, v));
 	return GK_PRESENT;
 }
@@ -109,7 +109,7 @@ SHOW(mib_left)
 {
 	const struct gk_value total = at->device->m[arg];
 
-	VALUE;
+	TAKE_VALUE;
 	if (total.why)
 		return total.why;
 	gk_buf_printf(out, "%" PRId64,
@@ -124,7 +124,7 @@ SHOW(mib_left)
  */
 SHOW(watts)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%.2f", (double)v / 1000);
 	return GK_PRESENT;
 }
@@ -132,35 +132,35 @@ SHOW(watts)
 /* Hundredths. */
 SHOW(centi)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64 ".%02d", v / 100, (int)(v % 100));
 	return GK_PRESENT;
 }
 
 SHOW(mhz)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64, v / 1000000);
 	return GK_PRESENT;
 }
 
 SHOW(us)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64, v / (int64_t)GK_NS_PER_US);
 	return GK_PRESENT;
 }
 
 SHOW(ms)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64, v / (int64_t)GK_NS_PER_MS);
 	return GK_PRESENT;
 }
 
 SHOW(kilo)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "%" PRId64, v / 1000);
 	return GK_PRESENT;
 }
@@ -171,7 +171,7 @@ SHOW(kilo)
  */
 SHOW(hex)
 {
-	VALUE;
+	TAKE_VALUE;
 	if (arg)
 		gk_buf_printf(out, "0x%0*" PRIX64, (int)arg, (uint64_t)v);
 	else
@@ -182,14 +182,14 @@ SHOW(hex)
 /* Shows one byte of a number; arg is its index, from the lowest. */
 SHOW(byte)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_printf(out, "0x%X", (unsigned)(v >> 8 * arg & 0xff));
 	return GK_PRESENT;
 }
 
 SHOW(word)
 {
-	VALUE;
+	TAKE_VALUE;
 	if (v < 0 || v >= (int64_t)COUNT(words[arg]) || !words[arg][v])
 		return GK_ABSENT_NOT_SUPPORTED;
 	gk_buf_puts(out, words[arg][v]);
@@ -198,7 +198,7 @@ SHOW(word)
 
 SHOW(bit)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_puts(out, v & arg ? "Active" : "Not Active");
 	return GK_PRESENT;
 }
@@ -217,7 +217,7 @@ SHOW(gone)
 
 SHOW(supported)
 {
-	VALUE;
+	TAKE_VALUE;
 	if (!v)
 		return GK_ABSENT_NOT_SUPPORTED;
 	gk_buf_puts(out, "Supported");
@@ -287,7 +287,7 @@ SHOW(rows_inactive)
 /* In -q -x, a list without pages is left empty. */
 SHOW(retired_list)
 {
-	VALUE;
+	TAKE_VALUE;
 	(void)v;
 	gk_buf_puts(out, "\n\t\t\t\t");
 	return GK_PRESENT;
@@ -428,7 +428,7 @@ SHOW(capability)
 /* Drivers report 32 for an unknown performance state. */
 SHOW(pstate)
 {
-	VALUE;
+	TAKE_VALUE;
 	if (v > 15)
 		return GK_ABSENT_NOT_SUPPORTED;
 	gk_buf_printf(out, "P%" PRId64, v);
@@ -438,7 +438,7 @@ SHOW(pstate)
 /* Shows whether the inforom passed its check: 1 means valid. */
 SHOW(valid)
 {
-	VALUE;
+	TAKE_VALUE;
 	gk_buf_puts(out, v ? "valid" : "invalid");
 	return GK_PRESENT;
 }

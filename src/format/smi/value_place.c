@@ -31,7 +31,7 @@ SHOW(fabric_uuid)
 
 SHOW(fabric_status)
 {
-	VALUE;
+	TAKE_VALUE;
 	if (!in_fabric(at))
 		return GK_ABSENT_NOT_SUPPORTED;
 	gk_buf_puts(out, v ? gk_nvml_text((int)v) : "Success");
@@ -58,7 +58,7 @@ static const struct {
 
 SHOW(fabric_health)
 {
-	VALUE;
+	TAKE_VALUE;
 	unsigned field =
 	    (unsigned)(v >> healths[arg].shift) & healths[arg].mask;
 
