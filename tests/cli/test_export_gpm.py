@@ -138,9 +138,10 @@ def test_dcgms_bandwidth_of_nvlink(export):
     name = "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"
     e = export(["--gpus", "a100-sxm4-80gb:3", "--load",
                 "train:0-1,util=80,period=1h"], "--names", "dcgm")
+    e.until(lambda m: m.of(name, gpu="0") > 0 and m.of(name, gpu="2") == 0)
+    # The load is steady now.
     began, first = time.monotonic(), counters(export.made, 0)
-    told = e.until(lambda m: m.of(name, gpu="0") > 0 and
-                   m.of(name, gpu="2") == 0)
+    told = e.until(lambda m: time.monotonic() > began + 3)
     seconds = time.monotonic() - began
     last = counters(export.made, 0)
     grown = sum(last[:2]) - sum(first[:2])

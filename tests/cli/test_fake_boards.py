@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import GPUKIT, ROOT
+from conftest import GPUKIT, ROOT, clean_env
 
 BOARDS = sorted(name[:-5] for name in os.listdir(os.path.join(
     ROOT, "profiles")) if name.endswith(".yaml") and name != "h100-mig.yaml")
@@ -89,7 +89,7 @@ for i in range(count.value):
 
 
 def run(one, *words):
-    return subprocess.run(words, env=one.env, check=True, text=True,
+    return subprocess.run(words, env=clean_env(**one.env), check=True, text=True,
                           capture_output=True).stdout
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, sanitized
 from exporter import BUILT
 from tools import wait_until
 from web import EIGHT, Web, web
@@ -210,7 +210,7 @@ def test_a_slow_client_gets_the_newest_only(web):
         assert min(steps) > 0
         # At some point most of the eight seconds were left out.
         assert max(steps) > 2, steps
-    assert w.memory() < 64 << 20
+    assert w.memory() < 64 << 20 or sanitized()
 
 
 def test_fifty_look_at_once(web):
