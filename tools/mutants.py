@@ -40,7 +40,7 @@ KEYWORDS = frozenset(
 # Statements that no test has to notice: asserts, log lines, and x_free(),
 # whose absence only a leak checker notices.
 UNNOTICED = re.compile(
-    r"(.*_)?(assert|log|log_write)$|_Static_assert$|va_end$|(.*_)?free$")
+    r"(.*_)?(assert|ASSERT|log|log_write)$|_Static_assert$|va_end$|(.*_)?free$")
 # A returned value's replacement; any other value becomes 0 or NULL.
 OTHER_RESULT = {"0": "-1", "true": "false", "false": "true"}
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$")

@@ -324,6 +324,8 @@ static const struct {
     {"", "line 1: expected .version, found the end"},
     {".target sm_70\n", "line 1: expected .version, found \".target\""},
     {".version 8.0\n", ".target is missing"},
+    {".version 8.0\n.target sm_9\n", "no such target: sm_9"},
+    {".version 8.0\n.target compute_1000\n", "no such target: compute_1000"},
     {BEGIN ".entry f() {", "line 4: expected \"}\", found the end"},
     {BEGIN ".entry f() { bra away; }", "line 4: \"away\" is not"},
     {BEGIN ".entry f() {\n\n add.u32 %r1, %r1, 0x; }", "line 6: not a"},

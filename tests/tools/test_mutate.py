@@ -35,6 +35,7 @@ static int f(int a)
 	char room[64], c = '\'';
 	struct point *p = NULL, **pp;
 	assert(a > 0 && a < 10);
+	GK_ASSERT(a > 1 && a < 9);
 	gk_log(GK_LOG_WARN, "%d < %d", a + 1, 2);
 	gk_log_write(3, "%d", a - 1);
 	free(p);
