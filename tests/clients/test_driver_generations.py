@@ -257,7 +257,8 @@ def test_another_drivers_library_refuses(busy, generation):
 
 
 @pytest.mark.parametrize("driver", [g.name for g in GENERATIONS]
-                         + ["535.54.03", "580.142", "470.82.01"])
+                         + ["535.54.03", "580.142", "470.82.01",
+                            "615.71.09"])
 def test_the_launcher_chooses_the_library(driver, tmp_path, gpukit):
     told = gpukit.ok("fake", "--gpus", "t4", "--name", tmp_path / "m",
                      "--driver", driver, "--", GPUKIT, "stat", "--json")
@@ -266,7 +267,7 @@ def test_the_launcher_chooses_the_library(driver, tmp_path, gpukit):
                        else driver)
 
 
-@pytest.mark.parametrize("driver", ["390", "615.71.09", "", "535.", "535.x",
+@pytest.mark.parametrize("driver", ["390", "", "535.", "535.x",
                                     "new", " 535", "535.54.03.1", "5350"])
 def test_a_driver_that_we_do_not_stand_in_for(driver, gpukit):
     told = gpukit("fake", "--gpus", "t4", "--driver", driver, "--", "true")
