@@ -408,8 +408,8 @@ static void a_declaration_has_a_text_or_children_or_both(void **state)
 	    "<!ELEMENT uuid (#PCDATA)>\n",
 	    "<!ELEMENT mig_devices (#PCDATA | mig_device)*>\n",
 	    "<!ELEMENT supported_clocks (#PCDATA | supported_mem_clock)*>\n",
-	    "<!ELEMENT supported_mem_clock (value, "
-	    "supported_graphics_clock*)>\n",
+	    ("<!ELEMENT supported_mem_clock (value, "
+	     "supported_graphics_clock*)>\n"),
 	    "<!ELEMENT processes (process_info*)>\n",
 	};
 
