@@ -72,11 +72,16 @@ static inline int scripted_setup(void **state)
 
 static inline int scripted_teardown(void **state)
 {
+	unsigned inits;
+
 	(void)state;
 	gk_snapshot_free(t.snap);
 	if (t.gk)
 		assert_int_equal(gk_close(t.gk), 0);
-	assert_int_equal(t.s->inits, 0);
+	pthread_mutex_lock(&t.s->lock);
+	inits = t.s->inits;
+	pthread_mutex_unlock(&t.s->lock);
+	assert_int_equal(inits, 0);
 	tree_remove(&t.tree);
 	return 0;
 }
